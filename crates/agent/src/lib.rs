@@ -1,0 +1,1 @@
+//! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.

@@ -1,0 +1,1 @@
+//! Named fault points, on in test builds.

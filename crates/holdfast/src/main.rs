@@ -1,0 +1,2 @@
+//! Hosts coding-agent chats and keeps what it has acknowledged.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Chat actors, attempts, start and stop.

@@ -1,0 +1,1 @@
+//! Wire types, routes, events, authentication.

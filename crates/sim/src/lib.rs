@@ -1,0 +1,1 @@
+//! The deterministic simulation of core, actor, keeper protocol and journal.

@@ -1,0 +1,1 @@
+//! The journal and the queries, with the SQLite backend.

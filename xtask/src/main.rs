@@ -1,0 +1,2 @@
+//! The commands everyone relies on: run, test, tidy, demo.
+fn main() {}
