@@ -1,2 +1,65 @@
-//! The commands everyone relies on: run, test, tidy, demo.
-fn main() {}
+//! The commands everyone relies on: run, test, tidy, sim, fuzz.
+//!
+//! A command is a file here with a `run` function. It prints each program it starts, so that a
+//! person can repeat any part by hand.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a developer's tool starts programs and reads the environment; it is no part of the product"
+)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
+
+mod demo;
+mod fuzz;
+mod run;
+mod setup;
+mod shell;
+mod sim;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Commands for working on Holdfast.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build Holdfast and serve; what follows `--` goes to `holdfast serve`.
+    Run(run::Args),
+    /// Install what the tests need, then check everything.
+    Test(test::Args),
+    /// Check the house rules that a machine can check.
+    Tidy,
+    /// Run the deterministic simulation.
+    Sim(sim::Args),
+    /// Run the fuzz targets; needs a nightly toolchain.
+    Fuzz(fuzz::Args),
+    /// Show what Holdfast keeps when processes are killed.
+    #[command(hide = true)]
+    Demo(demo::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Run(args) => run::run(&args),
+        Task::Test(args) => test::run(&args),
+        Task::Tidy => tidy::run(),
+        Task::Sim(args) => sim::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
+        Task::Demo(args) => demo::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,16 @@
-//! Scripted agents and scripted model servers as real processes, and a test host.
+//! Scripted agents and scripted model servers as real processes, and the tools of whole-process
+//! tests. Production code never depends on this crate.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "this crate is a part of tests: what goes wrong in it has to fail the test, with words"
+)]
+
+pub mod acp;
+pub mod proc;
+mod wait;
+
+pub use wait::wait_until;

@@ -1,0 +1,438 @@
+//! Facts: what happened to a chat, in the past tense. They are what is stored, for ever, in the form
+//! that serde gives them here: `fixtures/facts.jsonl` pins it. A field may be added with a default;
+//! none is renamed, none is taken away.
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::{Answer, Outgoing};
+use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use crate::item::{ItemKind, Role};
+use crate::offer::{Cause, Failure, Snapshot};
+use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
+use crate::time::Micros;
+
+/// A secret that keeper and host share, as hexadecimal text. Its `Debug` says nothing.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Who wrote a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// A person, by page or command line.
+    Person,
+    /// A person, through a channel.
+    Channel,
+    /// An app.
+    App,
+    /// A schedule.
+    Schedule,
+    /// The host itself: a continuation.
+    Host,
+}
+
+impl Author {
+    /// Whether a person stands behind it, so that it counts as that person's own progress.
+    #[must_use]
+    pub const fn is_person(self) -> bool {
+        match self {
+            Self::Person | Self::Channel => true,
+            Self::App | Self::Schedule | Self::Host => false,
+        }
+    }
+}
+
+/// Where in the queue a message was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Behind all others.
+    Tail,
+    /// Before all others.
+    Head,
+}
+
+/// By what it is known that an agent has, or has finished with, a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// The agent's protocol said so.
+    Agent,
+    /// The agent's own store names it.
+    AgentStore,
+    /// A person said so.
+    Person,
+    /// The next message came while the agent's own turn was still open.
+    Message,
+    /// Ten quiet seconds after a turn that the agent opened by itself.
+    Quiet,
+    /// The attempt died.
+    Death,
+}
+
+/// Why a message was not taken up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum RefusedWhy {
+    /// The agent rejected it before taking it up.
+    Rejected {
+        /// The agent's words.
+        text: String,
+    },
+    /// Its frame was not completely written when the attempt died.
+    NotWritten,
+    /// The agent's own store was asked and does not have it.
+    NotInStore,
+}
+
+/// Why a message was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WithdrawnWhy {
+    /// By a person.
+    Person,
+    /// A person discarded it after a refusal or a doubt.
+    Discarded,
+    /// A continuation whose offer ended in another way.
+    OfferEnded,
+    /// The chat was deleted.
+    ChatDeleted,
+}
+
+/// Why the queue was paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Paused {
+    /// A person stopped the turn.
+    Stop,
+    /// A person paused it.
+    Person,
+    /// An offer beside it was dismissed.
+    Dismiss,
+}
+
+/// Why an attempt is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "stop", content = "cause", rename_all = "snake_case")]
+pub enum StopWhy {
+    /// With an offer, if the chat shows work.
+    Offered(Cause),
+    /// A person closed the chat.
+    Close,
+    /// A person deleted the chat.
+    Delete,
+    /// A person stopped this one agent.
+    Ordered,
+    /// Nothing was owed for long enough.
+    Idle,
+    /// It could not start.
+    StartFailed,
+}
+
+/// What was found when an attempt was seen to be dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Death {
+    /// The keeper reports the agent's end.
+    Exited {
+        /// Its exit code, where it had one.
+        code: Option<i32>,
+        /// The signal, where one ended it.
+        signal: Option<i32>,
+    },
+    /// The keeper died while the host lived.
+    KeeperLost,
+    /// The host came back and found the keeper dead.
+    HostLost,
+    /// Nothing was ever started.
+    NeverBorn,
+}
+
+/// How an offer ended (offers.md, endings).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OfferEnd {
+    /// The continuation, or the waiting message, was taken.
+    Resumed,
+    /// A person dismissed it.
+    Dismissed,
+    /// A person sent a message of their own.
+    Progress,
+    /// A person answered a prompt that was asked again.
+    Answered,
+    /// The chat was rewound.
+    Rewound,
+    /// The chat went away.
+    Closed,
+    /// It was never shown: what was stopped had finished after all.
+    Finished,
+    /// A newer stop of the same chat took its place.
+    Replaced,
+}
+
+/// A past-tense event in the journal of one chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the fields are named as design.md names them")]
+pub enum Fact {
+    /// The chat exists.
+    ChatOpened {
+        agent: String,
+        cwd: String,
+        #[serde(default)]
+        project: Option<String>,
+        #[serde(default)]
+        title: Option<String>,
+        #[serde(default)]
+        slot: Option<String>,
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        mode: Option<String>,
+    },
+    /// The chat is called this.
+    ChatTitled {
+        title: String,
+    },
+    /// The chat is addressed by apps under this name, or under none.
+    SlotBound {
+        slot: Option<String>,
+    },
+    ChatClosed,
+    ChatReopened,
+    /// Ends offer, queue and everything at once; its rows are reaped afterwards.
+    ChatDeleted,
+
+    /// A message is durable and waits. `digest` is that of its text.
+    MessageAccepted {
+        message: MessageId,
+        by: Author,
+        bytes: u64,
+        digest: String,
+        place: Place,
+    },
+    MessageEdited {
+        message: MessageId,
+        bytes: u64,
+        digest: String,
+    },
+    /// The whole order of the queue.
+    QueueOrdered {
+        order: Vec<MessageId>,
+    },
+    MessageWithdrawn {
+        message: MessageId,
+        why: WithdrawnWhy,
+    },
+    QueuePaused {
+        by: Paused,
+    },
+    QueueResumed,
+    /// The message that runs although the queue is paused.
+    QueueExempted {
+        message: MessageId,
+    },
+    /// Its frame is committed for the attempt; `item` shows it in the transcript from now on.
+    MessageHanded {
+        message: MessageId,
+        attempt: AttemptId,
+        frame: FrameNo,
+        item: ItemId,
+    },
+    MessageTaken {
+        message: MessageId,
+        evidence: Evidence,
+    },
+    MessageSettled {
+        message: MessageId,
+        evidence: Evidence,
+    },
+    MessageRefused {
+        message: MessageId,
+        #[serde(flatten)]
+        why: RefusedWhy,
+    },
+    /// Whether the agent has it is not known; `asking` until its own store was asked.
+    MessageDoubted {
+        message: MessageId,
+        asking: bool,
+    },
+    /// It goes back to the queue, to be handed over anew.
+    MessageRequeued {
+        message: MessageId,
+        place: Place,
+    },
+
+    TurnOpened {
+        turn: TurnId,
+        #[serde(default)]
+        message: Option<MessageId>,
+    },
+    TurnEnded {
+        turn: TurnId,
+        how: TurnEnd,
+        evidence: Evidence,
+        #[serde(default)]
+        usage: Option<Usage>,
+    },
+    /// Somebody wants the running turn to end.
+    InterruptRequested {
+        turn: TurnId,
+    },
+
+    ItemAdded {
+        item: ItemId,
+        /// Its place in the transcript, from 1.
+        place: u64,
+        kind: ItemKind,
+        role: Role,
+        #[serde(default)]
+        turn: Option<TurnId>,
+    },
+    /// The calls of this attempt that were still running have an unknown result.
+    CallsAbandoned {
+        origin: u32,
+    },
+
+    PromptOpened {
+        prompt: PromptId,
+        item: ItemId,
+        #[serde(flatten)]
+        asked: Asked,
+    },
+    PromptAnswered {
+        prompt: PromptId,
+        answer: Answer,
+        by: String,
+        #[serde(default)]
+        device: Option<String>,
+        frame: FrameNo,
+    },
+    AnswerWritten {
+        prompt: PromptId,
+    },
+    AnswerTaken {
+        prompt: PromptId,
+    },
+    /// The attempt died before the answer was known to have arrived; `written` says whether it may
+    /// have.
+    AnswerLost {
+        prompt: PromptId,
+        written: bool,
+    },
+    PromptGone {
+        prompt: PromptId,
+    },
+
+    TaskStarted {
+        task: TaskId,
+        kind: TaskKind,
+        label: String,
+        foreground: bool,
+    },
+    TaskEnded {
+        task: TaskId,
+        how: TaskEnd,
+    },
+
+    AttemptStarting {
+        attempt: AttemptId,
+        origin: u32,
+        secret: Secret,
+        #[serde(default)]
+        resuming: bool,
+    },
+    /// The agent's process is born.
+    AttemptBorn {
+        attempt: AttemptId,
+        pid: u32,
+    },
+    AttemptReady {
+        attempt: AttemptId,
+        handle: Handle,
+        capabilities: Capabilities,
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        mode: Option<String>,
+    },
+    /// A numbered frame is committed to be written.
+    FrameIssued {
+        frame: FrameNo,
+        out: Outgoing,
+    },
+    FrameBegun {
+        frame: FrameNo,
+    },
+    FrameDone {
+        frame: FrameNo,
+    },
+    FrameCancelled {
+        frame: FrameNo,
+    },
+    /// Its keeper is to stop it.
+    StopRequested {
+        attempt: AttemptId,
+        why: StopWhy,
+    },
+    AttemptEnded {
+        attempt: AttemptId,
+        death: Death,
+    },
+    /// Processes of a dead attempt may still live; only a person may start another.
+    TreeMayLive {
+        attempt: AttemptId,
+        pids: Vec<u32>,
+    },
+    /// A person chose to start although something may still live.
+    StartedAnyway,
+
+    /// What the chat was doing when it was stopped; shown once the death is proven.
+    OfferRecorded {
+        cause: Cause,
+        recorded_at: Micros,
+        snapshot: Box<Snapshot>,
+        /// The continuation that would resume it.
+        continuation: MessageId,
+        #[serde(default)]
+        root: Option<String>,
+    },
+    OfferShown {
+        recorded_at: Micros,
+    },
+    OfferEnded {
+        recorded_at: Micros,
+        how: OfferEnd,
+    },
+    ResumeStarted {
+        recorded_at: Micros,
+    },
+    /// The resume is over without having ended the offer.
+    ResumeStopped {
+        recorded_at: Micros,
+    },
+    FailureFiled(Failure),
+    FailureCleared,
+}
+
+/// Why an attempt could not begin, as the public code of a failure.
+#[must_use]
+pub const fn fault_code(fault: StartFault) -> &'static str {
+    match fault {
+        StartFault::SessionNotFound => "session_not_found",
+        StartFault::NoSession => "no_session",
+        StartFault::DirectoryGone => "directory_gone",
+        StartFault::LoginNeeded => "login_needed",
+        StartFault::AgentMissing => "agent_missing",
+        StartFault::AgentMayLive => "agent_may_live",
+        StartFault::AgentRefused => "agent_refused",
+        StartFault::AgentDied => "agent_died",
+    }
+}

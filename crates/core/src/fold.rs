@@ -1,0 +1,464 @@
+//! `fold`: what a fact makes of a chat. Total: a fact that does not fit changes nothing but the
+//! count, for what is stored was decided once and is not argued with.
+
+use crate::activity::{Activity, shown};
+use crate::fact::Fact;
+use crate::frame::Issued;
+use crate::head::{
+    Attempt, Chat, Delivery, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
+    Queued, Strand, Stranded, Task, Written,
+};
+use crate::ids::{FrameNo, MessageId, Seq};
+use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX};
+use crate::offer::TaskCounts;
+use crate::provider::TurnEnd;
+use crate::time::Micros;
+
+/// Folds one fact, which happened at `at`, into a chat.
+pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
+    chat.head.seq = Seq(chat.head.seq.0 + 1);
+    match fact {
+        Fact::ChatOpened { .. }
+        | Fact::ChatTitled { .. }
+        | Fact::SlotBound { .. }
+        | Fact::ChatClosed
+        | Fact::ChatReopened
+        | Fact::ChatDeleted => fold_chat(chat, fact),
+        Fact::MessageAccepted { .. }
+        | Fact::MessageEdited { .. }
+        | Fact::QueueOrdered { .. }
+        | Fact::MessageWithdrawn { .. }
+        | Fact::QueuePaused { .. }
+        | Fact::QueueResumed
+        | Fact::QueueExempted { .. }
+        | Fact::MessageRequeued { .. } => fold_queue(chat, fact),
+        Fact::MessageHanded { .. }
+        | Fact::MessageTaken { .. }
+        | Fact::MessageSettled { .. }
+        | Fact::MessageRefused { .. }
+        | Fact::MessageDoubted { .. } => fold_delivery(chat, fact),
+        Fact::TurnOpened { .. }
+        | Fact::TurnEnded { .. }
+        | Fact::InterruptRequested { .. }
+        | Fact::ItemAdded { .. }
+        | Fact::CallsAbandoned { .. } => fold_turn(chat, fact, at),
+        Fact::PromptOpened { .. }
+        | Fact::PromptAnswered { .. }
+        | Fact::AnswerWritten { .. }
+        | Fact::AnswerTaken { .. }
+        | Fact::AnswerLost { .. }
+        | Fact::PromptGone { .. }
+        | Fact::TaskStarted { .. }
+        | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
+        Fact::AttemptStarting { .. }
+        | Fact::AttemptBorn { .. }
+        | Fact::AttemptReady { .. }
+        | Fact::FrameIssued { .. }
+        | Fact::FrameBegun { .. }
+        | Fact::FrameDone { .. }
+        | Fact::FrameCancelled { .. }
+        | Fact::StopRequested { .. }
+        | Fact::AttemptEnded { .. }
+        | Fact::TreeMayLive { .. }
+        | Fact::StartedAnyway => fold_attempt(chat, fact),
+        Fact::OfferRecorded { .. }
+        | Fact::OfferShown { .. }
+        | Fact::OfferEnded { .. }
+        | Fact::ResumeStarted { .. }
+        | Fact::ResumeStopped { .. }
+        | Fact::FailureFiled(_)
+        | Fact::FailureCleared => fold_offer(chat, fact),
+    }
+    let now = shown(chat, &Activity::of(chat));
+    if now != chat.head.shown || chat.head.seq == Seq(1) {
+        chat.head.shown = now;
+        chat.head.shown_since = at;
+        chat.head.shown_by = word(fact);
+    }
+}
+
+/// The evidence of a shown state: the fact that brought it about.
+fn word(fact: &Fact) -> String {
+    let debug = format!("{fact:?}");
+    let name = debug.split([' ', '(']).next().unwrap_or_default();
+    let mut word = String::with_capacity(name.len() + 4);
+    for (i, c) in name.char_indices() {
+        if c.is_ascii_uppercase() && i > 0 {
+            word.push('_');
+        }
+        word.push(c.to_ascii_lowercase());
+    }
+    word
+}
+
+fn fold_chat(chat: &mut Chat, fact: &Fact) {
+    let head = &mut chat.head;
+    match fact {
+        Fact::ChatOpened { agent, cwd, model, mode, .. } => {
+            head.life = Life::Open;
+            head.agent.clone_from(agent);
+            head.cwd.clone_from(cwd);
+            head.model.clone_from(model);
+            head.mode.clone_from(mode);
+        }
+        Fact::ChatClosed => head.life = Life::Closed,
+        Fact::ChatReopened => head.life = Life::Open,
+        Fact::ChatDeleted => {
+            head.life = Life::Deleted;
+            head.stranded.clear();
+            head.exempt = None;
+            head.paused = None;
+            chat.aside.queue.clear();
+        }
+        _ => {}
+    }
+}
+
+fn remove_queued(chat: &mut Chat, message: MessageId) -> Option<Queued> {
+    let at = chat.aside.queue.iter().position(|queued| queued.message == message)?;
+    chat.aside.queue.remove(at)
+}
+
+fn fold_queue(chat: &mut Chat, fact: &Fact) {
+    use crate::fact::Place;
+    match fact {
+        Fact::MessageAccepted { message, by, digest, place, .. } => {
+            let queued = Queued { message: *message, by: *by, digest: digest.clone(), item: None };
+            match place {
+                Place::Tail => chat.aside.queue.push_back(queued),
+                Place::Head => chat.aside.queue.push_front(queued),
+            }
+            chat.head.failed_turn = false;
+            if by.is_person() {
+                chat.head.user_messages += 1;
+            }
+        }
+        Fact::MessageEdited { message, digest, .. } => {
+            if let Some(queued) = chat.aside.queue.iter_mut().find(|q| q.message == *message) {
+                queued.digest.clone_from(digest);
+            }
+        }
+        Fact::QueueOrdered { order } => {
+            let place = |queued: &Queued| order.iter().position(|id| *id == queued.message);
+            chat.aside.queue.make_contiguous().sort_by_key(|q| place(q).unwrap_or(usize::MAX));
+        }
+        Fact::MessageWithdrawn { message, .. } => {
+            let by = match remove_queued(chat, *message) {
+                Some(queued) => Some(queued.by),
+                None => unstrand(chat, *message).map(|stranded| stranded.by),
+            };
+            let by = by.or_else(|| {
+                let here = chat.head.outstanding.take_if(|o| o.message == *message);
+                here.map(|outstanding| outstanding.by)
+            });
+            if by.is_some_and(|by| by.is_person()) {
+                chat.head.user_messages = chat.head.user_messages.saturating_sub(1);
+            }
+            chat.head.exempt.take_if(|exempt| *exempt == *message);
+        }
+        Fact::QueuePaused { by } => chat.head.paused = Some(*by),
+        Fact::QueueResumed => {
+            chat.head.paused = None;
+            chat.head.exempt = None;
+        }
+        Fact::QueueExempted { message } => chat.head.exempt = Some(*message),
+        Fact::MessageRequeued { message, place } => {
+            let queued = unstrand(chat, *message).map(|s| (s.by, s.digest, s.item)).or_else(|| {
+                let here = chat.head.outstanding.take_if(|o| o.message == *message);
+                here.map(|o| (o.by, o.digest, o.item))
+            });
+            let queued = queued.map(|(by, digest, item)| Queued {
+                message: *message,
+                by,
+                digest,
+                item: Some(item),
+            });
+            if let Some(queued) = queued {
+                match place {
+                    Place::Tail => chat.aside.queue.push_back(queued),
+                    Place::Head => chat.aside.queue.push_front(queued),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn unstrand(chat: &mut Chat, message: MessageId) -> Option<Stranded> {
+    let at = chat.head.stranded.iter().position(|stranded| stranded.message == message)?;
+    Some(chat.head.stranded.remove(at))
+}
+
+fn fold_delivery(chat: &mut Chat, fact: &Fact) {
+    match fact {
+        Fact::MessageHanded { message, frame, item, .. } => {
+            if let Some(queued) = remove_queued(chat, *message) {
+                chat.head.outstanding = Some(Outstanding {
+                    message: *message,
+                    by: queued.by,
+                    digest: queued.digest,
+                    frame: *frame,
+                    item: *item,
+                    state: Delivery::Handed,
+                    written: Written::No,
+                });
+                chat.head.exempt.take_if(|exempt| *exempt == *message);
+            }
+        }
+        Fact::MessageTaken { message, .. } => {
+            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
+                o.state = Delivery::Taken;
+                chat.head.session_messages += 1;
+                if let Some(attempt) = &mut chat.head.attempt {
+                    attempt.took = true;
+                }
+            } else if let Some(stranded) =
+                chat.head.stranded.iter_mut().find(|s| s.message == *message)
+            {
+                // Late evidence: it is settled in the same commit.
+                stranded.why = Strand::Unknown { asking: false };
+                chat.head.session_messages += 1;
+            }
+        }
+        Fact::MessageSettled { message, .. } => {
+            chat.head.outstanding.take_if(|o| o.message == *message);
+            unstrand(chat, *message);
+        }
+        Fact::MessageRefused { message, .. } => strand(chat, *message, Strand::Refused),
+        Fact::MessageDoubted { message, asking } => {
+            strand(chat, *message, Strand::Unknown { asking: *asking });
+        }
+        _ => {}
+    }
+}
+
+fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
+    let head = &mut chat.head;
+    if let Some(stranded) = head.stranded.iter_mut().find(|s| s.message == message) {
+        stranded.why = why;
+        return;
+    }
+    let Some(o) = head.outstanding.take_if(|o| o.message == message) else { return };
+    if o.state == Delivery::Taken {
+        // What the session held is counted anew when its store was asked.
+        head.session_messages = head.session_messages.saturating_sub(1);
+    }
+    head.stranded.push(Stranded {
+        message,
+        by: o.by,
+        digest: o.digest,
+        item: o.item,
+        why,
+        before: head.session_messages,
+        by_death: true,
+    });
+}
+
+fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
+    let head = &mut chat.head;
+    match fact {
+        Fact::TurnOpened { turn, message } => {
+            head.turns = turn.0;
+            let open = OpenTurn { id: *turn, message: *message, since: at, interrupted: None };
+            head.turn = Some(open);
+        }
+        Fact::TurnEnded { turn, how, .. } => {
+            head.turn.take_if(|open| open.id == *turn);
+            head.failed_turn = *how == TurnEnd::Failed;
+        }
+        Fact::InterruptRequested { turn } => {
+            if let Some(open) = head.turn.as_mut().filter(|open| open.id == *turn) {
+                open.interrupted = Some(at);
+            }
+        }
+        Fact::ItemAdded { item, place, .. } => {
+            head.places = *place;
+            if item.origin == 0 {
+                head.host_items = item.n;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
+    let Chat { head, aside } = chat;
+    match fact {
+        Fact::PromptOpened { prompt, item, asked } => {
+            if head.prompts.len() < OPEN_PROMPTS_MAX {
+                let state = PromptState::Open;
+                let open = Prompt { kind: asked.kind, item: *item, since: at, state };
+                head.prompts.insert(*prompt, open);
+                aside.prompts.insert(*prompt, asked.clone());
+            }
+        }
+        Fact::PromptAnswered { prompt, frame, .. } => {
+            if let Some(open) = head.prompts.get_mut(prompt) {
+                open.state = PromptState::Answered { frame: *frame };
+            }
+        }
+        Fact::AnswerWritten { prompt } => {
+            if let Some(open) = head.prompts.get_mut(prompt) {
+                open.state = PromptState::Written;
+            }
+        }
+        Fact::AnswerTaken { prompt }
+        | Fact::AnswerLost { prompt, .. }
+        | Fact::PromptGone { prompt } => {
+            head.prompts.remove(prompt);
+            aside.prompts.remove(prompt);
+        }
+        Fact::TaskStarted { task, kind, label, foreground } => {
+            if head.tasks.len() < LIVE_TASKS_MAX {
+                head.tasks.insert(*task, Task { kind: *kind, since: at, foreground: *foreground });
+                aside.tasks.insert(*task, label.clone());
+            } else {
+                *head.more_tasks.of(*kind) += 1;
+            }
+        }
+        Fact::TaskEnded { task, .. } => {
+            if head.tasks.remove(task).is_some() {
+                aside.tasks.remove(task);
+            } else {
+                // One that was only counted; which kind it was is not told apart any more.
+                let more = &mut head.more_tasks;
+                for count in [
+                    &mut more.agent,
+                    &mut more.workflow,
+                    &mut more.command,
+                    &mut more.monitor,
+                    &mut more.unknown,
+                ] {
+                    if *count > 0 {
+                        *count -= 1;
+                        break;
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fold_attempt(chat: &mut Chat, fact: &Fact) {
+    let head = &mut chat.head;
+    match fact {
+        Fact::AttemptStarting { attempt, origin, secret, resuming } => {
+            head.attempts = *origin;
+            head.attempt = Some(Attempt {
+                id: *attempt,
+                origin: *origin,
+                secret: secret.clone(),
+                phase: Phase::Starting,
+                pid: None,
+                resuming: *resuming,
+                took: false,
+                frame: FrameNo(0),
+                outbox: std::collections::VecDeque::new(),
+                stop: None,
+                capabilities: crate::provider::Capabilities::default(),
+            });
+        }
+        Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.phase = Phase::Ready;
+                attempt.capabilities = *capabilities;
+            }
+            if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
+                head.session_messages = 0;
+            }
+            head.handle = Some(handle.clone());
+            if model.is_some() {
+                head.model.clone_from(model);
+            }
+            if mode.is_some() {
+                head.mode.clone_from(mode);
+            }
+        }
+        Fact::AttemptBorn { pid, .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.pid = Some(*pid);
+            }
+        }
+        Fact::FrameIssued { frame, out } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.frame = *frame;
+                attempt.outbox.push_back(Issued { frame: *frame, out: out.clone() });
+            }
+        }
+        Fact::FrameBegun { frame } => mark(chat, *frame, Written::Begun),
+        Fact::FrameDone { frame } => {
+            mark(chat, *frame, Written::Done);
+            if let Some(attempt) = &mut chat.head.attempt {
+                attempt.outbox.retain(|issued| issued.frame > *frame);
+            }
+        }
+        Fact::FrameCancelled { frame } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.outbox.retain(|issued| issued.frame != *frame);
+            }
+        }
+        Fact::StopRequested { why, .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.stop = Some(*why);
+            }
+        }
+        Fact::AttemptEnded { .. } => {
+            head.attempt = None;
+            head.turn = None;
+            head.prompts.clear();
+            chat.aside.prompts.clear();
+            head.tasks.clear();
+            chat.aside.tasks.clear();
+            head.more_tasks = TaskCounts::default();
+        }
+        Fact::TreeMayLive { .. } => head.may_live = true,
+        Fact::StartedAnyway => head.may_live = false,
+        _ => {}
+    }
+}
+
+fn mark(chat: &mut Chat, frame: FrameNo, written: Written) {
+    if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.frame == frame)
+        && written > o.written
+    {
+        o.written = written;
+    }
+}
+
+fn fold_offer(chat: &mut Chat, fact: &Fact) {
+    let head = &mut chat.head;
+    match fact {
+        Fact::OfferRecorded { cause, recorded_at, snapshot, continuation, root } => {
+            head.offer = Some(Offer {
+                cause: *cause,
+                recorded_at: *recorded_at,
+                shown: false,
+                starting: snapshot.starting,
+                only_turn: snapshot.is_only_the_turn(),
+                continuation: *continuation,
+                root: root.clone(),
+                resuming: false,
+            });
+        }
+        Fact::OfferShown { .. } => {
+            if let Some(offer) = &mut head.offer {
+                offer.shown = true;
+            }
+        }
+        Fact::OfferEnded { .. } => head.offer = None,
+        Fact::ResumeStarted { .. } => {
+            if let Some(offer) = &mut head.offer {
+                offer.resuming = true;
+            }
+        }
+        Fact::ResumeStopped { .. } => {
+            if let Some(offer) = &mut head.offer {
+                offer.resuming = false;
+            }
+        }
+        Fact::FailureFiled(failure) => head.failure = Some(failure.code.clone()),
+        Fact::FailureCleared => head.failure = None,
+        _ => {}
+    }
+}

@@ -1,0 +1,371 @@
+//! The head: the small live state of one chat, folded from its facts, and beside it what decisions
+//! need of its rows.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::activity::Shown;
+use crate::fact::{Author, Paused, Secret, StopWhy};
+use crate::frame::Issued;
+use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use crate::offer::{Cause, TaskCounts};
+use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind};
+use crate::time::Micros;
+
+/// A chat as `decide` sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chat {
+    /// What is stored with each commit.
+    pub head: Head,
+    /// What is read from rows when the chat is loaded, and folded along with the head.
+    pub aside: Aside,
+}
+
+/// Rows that decisions need: the order of the queue and the words of what is live.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aside {
+    /// The messages that wait, in order; at most `QUEUE_MESSAGES_MAX` and what was put back.
+    pub queue: VecDeque<Queued>,
+    /// Labels of live tasks.
+    pub tasks: BTreeMap<TaskId, String>,
+    /// What is asked by live prompts.
+    pub prompts: BTreeMap<PromptId, Asked>,
+}
+
+/// A message that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// The message.
+    pub message: MessageId,
+    /// Who wrote it.
+    pub by: Author,
+    /// The digest of its text.
+    pub digest: String,
+    /// The item that shows it already, if it was handed over before.
+    pub item: Option<ItemId>,
+}
+
+/// Where a chat is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Life {
+    /// It does not exist.
+    #[default]
+    Unborn,
+    /// It takes messages.
+    Open,
+    /// It is history, and can be opened again.
+    Closed,
+    /// It is gone; its rows are being reaped.
+    Deleted,
+}
+
+/// How far an attempt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Until the session stands.
+    Starting,
+    /// Messages may be handed over.
+    Ready,
+}
+
+/// The attempt that a chat has now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Its id.
+    pub id: AttemptId,
+    /// Its ordinal in the chat, from 1.
+    pub origin: u32,
+    /// What keeper and host know of each other by.
+    pub secret: Secret,
+    /// How far it is.
+    pub phase: Phase,
+    /// The pid of the agent, once born.
+    pub pid: Option<u32>,
+    /// Whether it was started to resume an offer.
+    pub resuming: bool,
+    /// Whether it took a message of any kind.
+    pub took: bool,
+    /// The last frame that was issued.
+    pub frame: FrameNo,
+    /// The frames that are not known to be written, in order.
+    pub outbox: VecDeque<Issued>,
+    /// Why it is to stop, once it is.
+    pub stop: Option<StopWhy>,
+    /// What the agent can do.
+    pub capabilities: Capabilities,
+}
+
+/// How far a message at the agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Its frame is the keeper's.
+    Handed,
+    /// The agent provably has it.
+    Taken,
+}
+
+/// How far a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Written {
+    /// Not a byte of it.
+    No,
+    /// Perhaps some bytes.
+    Begun,
+    /// All of it.
+    Done,
+}
+
+/// The one message that is at the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outstanding {
+    /// The message.
+    pub message: MessageId,
+    /// Who wrote it.
+    pub by: Author,
+    /// The digest of its text.
+    pub digest: String,
+    /// Its frame.
+    pub frame: FrameNo,
+    /// The item that shows it.
+    pub item: ItemId,
+    /// How far it is.
+    pub state: Delivery,
+    /// How far its frame is.
+    pub written: Written,
+}
+
+/// Why a message that was handed over is neither settled nor waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "strand", rename_all = "snake_case")]
+pub enum Strand {
+    /// The agent provably did not take it up.
+    Refused,
+    /// Whether the agent has it is not known; `asking` until its own store was asked.
+    Unknown {
+        /// Whether the agent's own store has yet to be asked.
+        asking: bool,
+    },
+}
+
+/// A message whose fate needs a person, or the agent's own store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stranded {
+    /// The message.
+    pub message: MessageId,
+    /// Who wrote it.
+    pub by: Author,
+    /// The digest of its text.
+    pub digest: String,
+    /// The item that shows it.
+    pub item: ItemId,
+    /// Why it is here.
+    pub why: Strand,
+    /// How many messages the agent's session held before it.
+    pub before: u64,
+    /// Whether it was given to the attempt whose stop is offered, so that a resume settles it.
+    pub by_death: bool,
+}
+
+/// The turn that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTurn {
+    /// Its id.
+    pub id: TurnId,
+    /// The message that opened it; none where the agent did by itself.
+    pub message: Option<MessageId>,
+    /// Since when.
+    pub since: Micros,
+    /// Since when somebody wants it to end.
+    pub interrupted: Option<Micros>,
+}
+
+/// How far a prompt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PromptState {
+    /// It waits for a person.
+    Open,
+    /// Its answer is committed, in this frame.
+    Answered {
+        /// The frame.
+        frame: FrameNo,
+    },
+    /// Its answer is written.
+    Written,
+}
+
+/// A prompt that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Approval or question.
+    pub kind: PromptKind,
+    /// The item that shows it.
+    pub item: ItemId,
+    /// Since when.
+    pub since: Micros,
+    /// How far it is.
+    #[serde(flatten)]
+    pub state: PromptState,
+}
+
+impl Prompt {
+    /// Whether it waits for a person.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.state, PromptState::Open)
+    }
+}
+
+/// A live task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its kind.
+    pub kind: TaskKind,
+    /// Since when.
+    pub since: Micros,
+    /// Whether it ends with the turn.
+    pub foreground: bool,
+}
+
+/// What the head keeps of an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Why the agent stopped.
+    pub cause: Cause,
+    /// When, which is also its name.
+    pub recorded_at: Micros,
+    /// Whether the death is proven, so that it is listed.
+    pub shown: bool,
+    /// Whether the chat was only starting for a waiting message: no continuation is needed.
+    pub starting: bool,
+    /// Whether nothing but the main turn was going on.
+    pub only_turn: bool,
+    /// The message that resumes it.
+    pub continuation: MessageId,
+    /// The root of the agent's session.
+    pub root: Option<String>,
+    /// Whether a resume is in progress.
+    pub resuming: bool,
+}
+
+/// The small live state of one chat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// The last fact.
+    pub seq: Seq,
+    /// Where the chat is in its life.
+    pub life: Life,
+    /// The agent's id in the configuration.
+    pub agent: String,
+    /// The working directory.
+    pub cwd: String,
+    /// The model that was asked for or is known.
+    pub model: Option<String>,
+    /// The mode that was asked for or is known.
+    pub mode: Option<String>,
+    /// The agent's session.
+    pub handle: Option<Handle>,
+    /// How many messages that session took, as far as known.
+    pub session_messages: u64,
+    /// The ordinal of the last attempt.
+    pub attempts: u32,
+    /// The number of the last turn.
+    pub turns: u32,
+    /// The place of the last item.
+    pub places: u64,
+    /// The number of the last item of the host's own.
+    pub host_items: u32,
+    /// Messages of people that were accepted and not withdrawn.
+    pub user_messages: u64,
+    /// The attempt.
+    pub attempt: Option<Attempt>,
+    /// The running turn.
+    pub turn: Option<OpenTurn>,
+    /// Whether the last turn failed and nothing was accepted since: its late output opens none.
+    pub failed_turn: bool,
+    /// The message at the agent.
+    pub outstanding: Option<Outstanding>,
+    /// Messages without an outcome.
+    pub stranded: Vec<Stranded>,
+    /// Why the queue is paused.
+    pub paused: Option<Paused>,
+    /// The message that runs although the queue is held.
+    pub exempt: Option<MessageId>,
+    /// Prompts that are not over.
+    pub prompts: BTreeMap<PromptId, Prompt>,
+    /// Live tasks that are told apart.
+    pub tasks: BTreeMap<TaskId, Task>,
+    /// Live tasks beyond those.
+    pub more_tasks: TaskCounts,
+    /// The offer.
+    pub offer: Option<Offer>,
+    /// The code of a failed start or resume; it holds the queue.
+    pub failure: Option<String>,
+    /// Processes of a dead attempt may still live.
+    pub may_live: bool,
+    /// What is shown of the chat.
+    pub shown: Shown,
+    /// Since when.
+    pub shown_since: Micros,
+    /// By what it is known: the word of the fact.
+    pub shown_by: String,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            seq: Seq(0),
+            life: Life::Unborn,
+            agent: String::new(),
+            cwd: String::new(),
+            model: None,
+            mode: None,
+            handle: None,
+            session_messages: 0,
+            attempts: 0,
+            turns: 0,
+            places: 0,
+            host_items: 0,
+            user_messages: 0,
+            attempt: None,
+            turn: None,
+            failed_turn: false,
+            outstanding: None,
+            stranded: Vec::new(),
+            paused: None,
+            exempt: None,
+            prompts: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            more_tasks: TaskCounts::default(),
+            offer: None,
+            failure: None,
+            may_live: false,
+            shown: Shown::Idle,
+            shown_since: Micros(0),
+            shown_by: String::new(),
+        }
+    }
+}
+
+impl Head {
+    /// Whether a person has to look: an unknown delivery, or a failed start or resume.
+    #[must_use]
+    pub fn needs_check(&self) -> bool {
+        self.failure.is_some()
+            || self.stranded.iter().any(|stranded| match stranded.why {
+                Strand::Unknown { .. } => true,
+                Strand::Refused => false,
+            })
+    }
+
+    /// The offer that is listed.
+    #[must_use]
+    pub fn shown_offer(&self) -> Option<&Offer> {
+        self.offer.as_ref().filter(|offer| offer.shown)
+    }
+}

@@ -1,0 +1,262 @@
+//! What can happen to a chat: commands, words of its agent and keeper, ticks of the clock.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::{Author, Death, Secret, StopWhy};
+use crate::frame::Answer;
+use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, ReceiptId, TaskId};
+use crate::offer::Failure;
+use crate::provider::{ProviderEvent, StartFault};
+use crate::time::{Awake, Micros};
+
+/// What deciding may know of the world. Time, ids and secrets are arguments.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The chat.
+    pub chat: ChatId,
+    /// Wall-clock time.
+    pub at: Micros,
+    /// Monotonic time, for durations.
+    pub awake: Awake,
+    /// The id of an attempt, should one be started.
+    pub attempt: AttemptId,
+    /// Its secret.
+    pub secret: Secret,
+}
+
+/// One thing that happens to a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// Somebody wants something.
+    Command(Command),
+    /// The agent of this attempt said something.
+    Provider {
+        /// The attempt; words of another are ignored.
+        attempt: AttemptId,
+        /// What it said.
+        event: ProviderEvent,
+    },
+    /// The keeper of this attempt said something.
+    Keeper {
+        /// The attempt; words of another are ignored.
+        attempt: AttemptId,
+        /// What it said.
+        event: KeeperEvent,
+    },
+    /// Time passed.
+    Tick {
+        /// Monotonic time of the agent's last word.
+        last_word: Awake,
+        /// Idleness after which an agent is released, in microseconds; none = never.
+        release_after: Option<u64>,
+    },
+}
+
+/// What a keeper, or the host's side of it, tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeeperEvent {
+    /// The agent's process is born.
+    Born {
+        /// Its pid.
+        pid: u32,
+    },
+    /// The agent could not be started at all.
+    SpawnFailed {
+        /// The kind of fault.
+        fault: StartFault,
+        /// A sentence.
+        text: String,
+    },
+    /// The first byte of a frame is about to be written.
+    FrameBegun(FrameNo),
+    /// All of a frame is written.
+    FrameDone(FrameNo),
+    /// A frame was cancelled before its first byte.
+    FrameCancelled(FrameNo),
+    /// Somebody other than the host told the keeper to stop.
+    Signalled,
+    /// The attempt is dead and its spool was read to the end.
+    Dead {
+        /// What was found.
+        death: Death,
+        /// Whether the machine was not started anew since the last frame was written.
+        boot: Boot,
+        /// Processes that may still live.
+        survivors: Vec<u32>,
+        /// The last words of stderr, cut, for a failure.
+        stderr: String,
+    },
+    /// A conditional stop was refused: the agent said something meanwhile.
+    StopRefused,
+}
+
+/// Whether marks on disk can be trusted to be complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boot {
+    /// The same boot: what is not marked did not happen.
+    Same,
+    /// Another boot: a missing mark proves nothing.
+    Other,
+}
+
+/// How a message is to be given to the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Send {
+    /// Behind what waits.
+    #[default]
+    Queue,
+    /// To the running turn, where the agent can.
+    Steer,
+    /// End the turn and run it next.
+    Interrupt,
+}
+
+/// What a person decides about a message without an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// The agent has it.
+    Arrived,
+    /// Hand it over once more.
+    SendAgain,
+    /// Let it go.
+    Discard,
+}
+
+/// What somebody wants of a chat.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields are named as api.md names them")]
+pub enum Command {
+    /// The chat is to exist.
+    Open {
+        agent: String,
+        cwd: String,
+        project: Option<String>,
+        title: Option<String>,
+        slot: Option<String>,
+        model: Option<String>,
+        mode: Option<String>,
+        /// Its first message.
+        message: Option<(MessageId, String, Author)>,
+    },
+    /// The chat is to be called this.
+    Title {
+        title: String,
+    },
+    /// Give the agent a message.
+    Send {
+        message: MessageId,
+        text: String,
+        by: Author,
+        send: Send,
+    },
+    EditQueued {
+        message: MessageId,
+        text: String,
+    },
+    WithdrawQueued {
+        message: MessageId,
+    },
+    OrderQueue {
+        order: Vec<MessageId>,
+    },
+    SendNow {
+        message: MessageId,
+    },
+    PauseQueue,
+    ResumeQueue,
+    Resolve {
+        message: MessageId,
+        choice: Choice,
+    },
+    /// End the running turn; the queue pauses.
+    Interrupt,
+    /// End the agent itself.
+    StopAgent,
+    StopTask {
+        task: TaskId,
+    },
+    Answer {
+        prompt: PromptId,
+        answer: Answer,
+        by: String,
+        device: Option<String>,
+    },
+    Close,
+    Reopen,
+    Delete,
+    /// Carry on with what an offer names; `choice` settles a message in doubt.
+    Resume {
+        recorded_at: Option<Micros>,
+        choice: Option<Choice>,
+        anyway: bool,
+        text: String,
+    },
+    Dismiss {
+        recorded_at: Option<Micros>,
+    },
+    /// The host stops its agents.
+    Stop {
+        why: StopWhy,
+    },
+}
+
+/// What a command that was accepted answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// Done.
+    Done,
+    /// The chat exists; with its first message, if it had one.
+    Opened {
+        /// The receipt of the first message.
+        #[serde(default)]
+        receipt: Option<ReceiptId>,
+    },
+    /// The message is durable.
+    Accepted {
+        /// Its receipt.
+        receipt: ReceiptId,
+        /// The message.
+        message: MessageId,
+        /// Whether the way it was sent was possible; a steer to an agent that cannot steer goes to
+        /// the queue's head and says so.
+        #[serde(default)]
+        note: Option<String>,
+    },
+    /// The answer is durable.
+    Answered {
+        /// Its receipt.
+        receipt: ReceiptId,
+    },
+    /// The resume was accepted.
+    Resuming {
+        /// The receipt of the continuation, or of the waiting message.
+        receipt: Option<ReceiptId>,
+    },
+    /// The resume was not: nothing was sent.
+    NotResumed {
+        /// Why.
+        why: NotResumed,
+    },
+    /// The offer is dismissed.
+    Dismissed,
+}
+
+/// Why an offer was not resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum NotResumed {
+    /// There is none.
+    NoOffer,
+    /// A newer stop, or another act, came before.
+    Superseded,
+    /// A message is in doubt, and a person has to choose.
+    NeedsChoice,
+    /// It failed.
+    Failed {
+        /// The failure that was filed.
+        failure: Failure,
+    },
+}

@@ -1,0 +1,185 @@
+//! The entries of a transcript.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{MessageId, PromptId, TaskId};
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKind {
+    /// A message, of a person or of the agent.
+    Message,
+    /// The agent's thoughts.
+    Thinking,
+    /// A tool call.
+    ToolCall,
+    /// An approval or a question.
+    Prompt,
+    /// A plan or a to-do list.
+    Plan,
+    /// A line posted by an app.
+    Note,
+    /// A line by the host itself.
+    Notice,
+    /// The agent shortened its memory.
+    Compaction,
+    /// Something of the agent that this build cannot read; kept and shown.
+    Unrecognised,
+}
+
+/// Whose an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Sent to the agent.
+    User,
+    /// Written by the agent.
+    Agent,
+    /// Written by the host.
+    Host,
+    /// Posted by an app.
+    App,
+}
+
+/// One of the growing texts of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// The text itself.
+    Text,
+    /// A tool's input, as JSON text.
+    Input,
+    /// A tool's output.
+    Output,
+}
+
+/// How far a tool call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// It runs.
+    Running,
+    /// It ended well.
+    Completed,
+    /// It ended badly.
+    Failed,
+    /// The attempt died before its end was seen.
+    Unknown,
+}
+
+/// A tool call, beside its input and output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The tool's name or title, cut to a label.
+    pub name: String,
+    /// The agent's word for the kind of tool (ACP: `read`, `edit`, `execute`, …).
+    pub tool_kind: String,
+    /// How far it is.
+    pub state: CallState,
+    /// The background task that it became.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
+/// One entry of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanEntry {
+    /// What is to be done, cut to a label.
+    pub text: String,
+    /// The agent's word for its state (`pending`, `in_progress`, `completed`).
+    pub state: String,
+}
+
+/// What the host tells in the transcript.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum Notice {
+    /// The agent was stopped while it showed work.
+    Stopped {
+        /// The offer's cause.
+        cause: crate::offer::Cause,
+    },
+    /// The offer was resumed.
+    Resumed,
+    /// A resume, or a start, failed.
+    StartFailed {
+        /// The failure's code.
+        code: String,
+    },
+    /// The turn failed, in the agent's words (the item's text).
+    TurnFailed,
+    /// Prompts beyond the bound were cancelled.
+    PromptCancelled,
+    /// A line of the agent could not be taken in.
+    LineSkipped,
+}
+
+/// What an item holds beside its texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "body", rename_all = "snake_case")]
+pub enum Body {
+    /// Nothing but text.
+    Text,
+    /// A message sent to the agent; its delivery is a row of its own.
+    Message {
+        /// The message.
+        message: MessageId,
+    },
+    /// A tool call.
+    Call(ToolCall),
+    /// A prompt; its state is a row of its own.
+    Prompt {
+        /// The prompt.
+        prompt: PromptId,
+    },
+    /// A plan.
+    Plan {
+        /// Its entries, at most 200.
+        entries: Vec<PlanEntry>,
+    },
+    /// A notice.
+    Notice(Notice),
+    /// What could not be read.
+    Unrecognised {
+        /// Why, as a stable word (`invalid_utf8`, `invalid_json`, `oversized`, `unknown_method`, …).
+        reason: String,
+    },
+}
+
+/// A change of the rows of a chat that goes with facts, in the same commit: what is too long for a
+/// fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// The text of a message that was accepted or edited.
+    MessageText {
+        /// The message.
+        message: MessageId,
+        /// The whole text.
+        text: String,
+    },
+    /// The body of an item.
+    ItemBody {
+        /// The item.
+        item: crate::ids::ItemId,
+        /// The whole body.
+        body: Body,
+    },
+    /// A piece of a text of an item. A piece that begins before the end of what is there is
+    /// ignored as far as it is there already.
+    ItemText {
+        /// The item.
+        item: crate::ids::ItemId,
+        /// Which text.
+        field: Field,
+        /// Where it begins, in bytes.
+        at: u64,
+        /// The piece.
+        text: String,
+    },
+    /// No more text comes to this item: its pieces may be merged.
+    ItemClosed {
+        /// The item.
+        item: crate::ids::ItemId,
+    },
+}

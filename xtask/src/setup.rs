@@ -1,0 +1,4 @@
+//! What a fresh machine needs before the tests can run.
+
+pub(crate) mod packages;
+pub(crate) mod tools;

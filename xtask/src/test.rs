@@ -1,0 +1,145 @@
+//! `cargo xtask test`: sets up a fresh machine and checks everything.
+//!
+//! Every check runs even when an earlier one failed, so that one run tells all. The tests run
+//! last: their closing lines are the end of the output.
+
+mod totals;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::setup::tools::{self, Install};
+use crate::setup::{packages, tools::CARGO_DENY};
+use crate::{shell, tidy};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run only this step; may be given several times.
+    #[arg(long, value_name = "STEP")]
+    only: Vec<Step>,
+    /// Install nothing; say what is missing.
+    #[arg(long)]
+    no_install: bool,
+}
+
+/// One step, in the order in which they run: what the others need comes first, then from quick to
+/// slow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Step {
+    /// Debian packages.
+    Packages,
+    /// Formatting.
+    Fmt,
+    /// House rules.
+    Tidy,
+    /// Dependencies: bans, licences, sources.
+    Deny,
+    /// Lints.
+    Clippy,
+    /// The binaries that whole-process tests start.
+    Build,
+    /// All tests.
+    Test,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let install = if args.no_install { Install::Nothing } else { Install::Missing };
+    let mut results = Vec::new();
+    for step in Step::value_variants().iter().copied() {
+        if !args.only.is_empty() && !args.only.contains(&step) {
+            continue;
+        }
+        println!("\n[{}]", name(step));
+        if step == Step::Test && !results.is_empty() {
+            println!("{}", summary(&results));
+        }
+        let result = take(step, install);
+        if let Err(error) = &result {
+            eprintln!("{}: {error:#}", name(step));
+        }
+        let failed = result.is_err();
+        results.push((step, if failed { Outcome::Failed } else { Outcome::Passed }));
+        if failed && step == Step::Packages {
+            break;
+        }
+    }
+    // After the tests only a failure adds a line: their own closing lines are the end.
+    if results.iter().all(|(step, _)| *step != Step::Test) {
+        println!("\n{}", summary(&results));
+    }
+    let failed: Vec<String> = results
+        .iter()
+        .filter(|(_, outcome)| *outcome == Outcome::Failed)
+        .map(|(step, _)| name(*step))
+        .collect();
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    Passed,
+    Failed,
+}
+
+fn take(step: Step, install: Install) -> Result<()> {
+    match step {
+        Step::Packages => packages::ensure(install),
+        Step::Fmt => shell::must(shell::cargo().args(["fmt", "--all", "--check"])),
+        Step::Tidy => {
+            println!("$ cargo xtask tidy");
+            tidy::run()
+        }
+        Step::Deny => {
+            let folder = tools::ensure(&CARGO_DENY, install)?;
+            shell::must(
+                shell::cargo()
+                    .args(["deny", "check", "bans", "licenses", "sources"])
+                    .env("PATH", tools::path_with(&folder)?),
+            )
+        }
+        Step::Clippy => shell::must(shell::cargo().args([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ])),
+        Step::Build => shell::must(shell::cargo().args(["build", "--workspace", "--bins"])),
+        Step::Test => totals::run_tests().context("cargo test"),
+    }
+}
+
+fn name(step: Step) -> String {
+    step.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn summary(results: &[(Step, Outcome)]) -> String {
+    let words: Vec<String> = results
+        .iter()
+        .map(|(step, outcome)| match outcome {
+            Outcome::Passed => format!("{} ok", name(*step)),
+            Outcome::Failed => format!("{} FAILED", name(*step)),
+        })
+        .collect();
+    format!("so far: {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_are_the_last_step() {
+        assert_eq!(Step::value_variants().last(), Some(&Step::Test));
+    }
+
+    #[test]
+    fn a_failed_step_stands_out() {
+        let results = [(Step::Fmt, Outcome::Passed), (Step::Deny, Outcome::Failed)];
+        assert_eq!(summary(&results), "so far: fmt ok, deny FAILED");
+    }
+}
