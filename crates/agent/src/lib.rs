@@ -1,3 +1,6 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
+pub mod acp;
+pub mod codec;
 pub mod demo;
+pub mod jsonrpc;

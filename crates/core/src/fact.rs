@@ -382,6 +382,10 @@ pub enum Fact {
         attempt: AttemptId,
         why: StopWhy,
     },
+    /// The agent said something before its keeper would have stopped it: it goes on.
+    StopWithdrawn {
+        attempt: AttemptId,
+    },
     AttemptEnded {
         attempt: AttemptId,
         death: Death,
@@ -413,6 +417,8 @@ pub enum Fact {
     },
     ResumeStarted {
         recorded_at: Micros,
+        #[serde(default)]
+        choice: Option<crate::input::Choice>,
     },
     /// The resume is over without having ended the offer.
     ResumeStopped {

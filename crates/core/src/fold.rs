@@ -58,6 +58,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::FrameDone { .. }
         | Fact::FrameCancelled { .. }
         | Fact::StopRequested { .. }
+        | Fact::StopWithdrawn { .. }
         | Fact::AttemptEnded { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => fold_attempt(chat, fact),
@@ -284,13 +285,11 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
 fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
     let Chat { head, aside } = chat;
     match fact {
-        Fact::PromptOpened { prompt, item, asked } => {
-            if head.prompts.len() < OPEN_PROMPTS_MAX {
-                let state = PromptState::Open;
-                let open = Prompt { kind: asked.kind, item: *item, since: at, state };
-                head.prompts.insert(*prompt, open);
-                aside.prompts.insert(*prompt, asked.clone());
-            }
+        Fact::PromptOpened { prompt, item, asked } if head.prompts.len() < OPEN_PROMPTS_MAX => {
+            let state = PromptState::Open;
+            let open = Prompt { kind: asked.kind, item: *item, since: at, state };
+            head.prompts.insert(*prompt, open);
+            aside.prompts.insert(*prompt, asked.clone());
         }
         Fact::PromptAnswered { prompt, frame, .. } => {
             if let Some(open) = head.prompts.get_mut(prompt) {
@@ -403,6 +402,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 attempt.stop = Some(*why);
             }
         }
+        Fact::StopWithdrawn { .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.stop = None;
+            }
+        }
         Fact::AttemptEnded { .. } => {
             head.attempt = None;
             head.turn = None;
@@ -439,6 +443,7 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
                 continuation: *continuation,
                 root: root.clone(),
                 resuming: false,
+                choice: None,
             });
         }
         Fact::OfferShown { .. } => {
@@ -447,14 +452,17 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
             }
         }
         Fact::OfferEnded { .. } => head.offer = None,
-        Fact::ResumeStarted { .. } => {
+        Fact::ResumeStarted { choice, .. } => {
             if let Some(offer) = &mut head.offer {
                 offer.resuming = true;
+                offer.choice = *choice;
             }
         }
         Fact::ResumeStopped { .. } => {
             if let Some(offer) = &mut head.offer {
                 offer.resuming = false;
+                offer.choice = None;
+                head.exempt = None;
             }
         }
         Fact::FailureFiled(failure) => head.failure = Some(failure.code.clone()),

@@ -171,6 +171,17 @@ pub struct Stranded {
     pub by_death: bool,
 }
 
+impl Stranded {
+    /// Whether a person has to say what became of it before an offer can be resumed.
+    #[must_use]
+    pub const fn in_doubt(&self) -> bool {
+        match self.why {
+            Strand::Unknown { asking } => self.by_death && !asking,
+            Strand::Refused => false,
+        }
+    }
+}
+
 /// The turn that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenTurn {
@@ -251,6 +262,8 @@ pub struct Offer {
     pub root: Option<String>,
     /// Whether a resume is in progress.
     pub resuming: bool,
+    /// What the person who resumes it wants done with a message in doubt.
+    pub choice: Option<crate::input::Choice>,
 }
 
 /// The small live state of one chat.

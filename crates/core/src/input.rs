@@ -86,6 +86,11 @@ pub enum KeeperEvent {
         /// The last words of stderr, cut, for a failure.
         stderr: String,
     },
+    /// A line of the agent could not be taken in three times, and is passed over.
+    LineSkipped {
+        /// Why, and where in the spool it stands.
+        text: String,
+    },
     /// A conditional stop was refused: the agent said something meanwhile.
     StopRefused,
 }
@@ -110,6 +115,17 @@ pub enum Send {
     Steer,
     /// End the turn and run it next.
     Interrupt,
+}
+
+/// Whether a person wants a start although processes of an earlier attempt may still live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Anyway {
+    /// No.
+    #[default]
+    No,
+    /// Yes, knowing it.
+    Yes,
 }
 
 /// What a person decides about a message without an outcome.
@@ -190,8 +206,7 @@ pub enum Command {
     Resume {
         recorded_at: Option<Micros>,
         choice: Option<Choice>,
-        anyway: bool,
-        text: String,
+        anyway: Anyway,
     },
     Dismiss {
         recorded_at: Option<Micros>,

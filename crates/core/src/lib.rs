@@ -1,6 +1,9 @@
 //! The rules: ids, facts, the head of a chat, fold and decide. No I/O.
 
 pub mod activity;
+pub mod continuation;
+pub mod decide;
+pub mod effect;
 pub mod fact;
 pub mod fold;
 pub mod frame;

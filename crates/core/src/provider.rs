@@ -29,6 +29,8 @@ pub struct Capabilities {
     pub steer: bool,
     /// One background task can be stopped by itself.
     pub stop_task: bool,
+    /// The end of a turn that the agent opened by itself is told (ACP tells none).
+    pub own_turns_end: bool,
 }
 
 /// A frame that a codec wants written, in the provider's own words; the id of a request is the

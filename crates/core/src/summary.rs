@@ -56,6 +56,8 @@ pub struct Summary {
     pub offer: Option<Cause>,
     /// The code of a failure.
     pub failure: Option<String>,
+    /// Whether resuming the offer needs a person's choice about a message.
+    pub needs_choice: bool,
     /// Deliveries whose outcome is not known.
     pub unknown: u32,
     /// Messages that wait.
@@ -93,6 +95,7 @@ impl Summary {
             activity,
             offer: head.shown_offer().map(|offer| offer.cause),
             failure: head.failure.clone(),
+            needs_choice: needs_choice(head),
             unknown: u32::try_from(unknown.count()).unwrap_or(u32::MAX),
             queue_length: u32::try_from(chat.aside.queue.len()).unwrap_or(u32::MAX),
             held: held(chat),
@@ -118,6 +121,12 @@ pub fn held(chat: &Chat) -> Option<Held> {
             Paused::Dismiss => Held::Dismiss,
         })
     }
+}
+
+/// Whether a person has to choose what became of a message before the offer can be resumed.
+#[must_use]
+pub fn needs_choice(head: &crate::head::Head) -> bool {
+    head.stranded.iter().any(crate::head::Stranded::in_doubt)
 }
 
 /// Whether a host that starts has to load this chat: it has an attempt, or a message that runs.

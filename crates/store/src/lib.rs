@@ -1,1 +1,15 @@
-//! The journal and the queries, with the SQLite backend.
+//! The journal and the queries, with a backend on SQLite and one in memory. What is stored is
+//! decided elsewhere; this crate keeps it, in order and whole.
+
+pub mod change;
+mod derive;
+pub mod journal;
+pub mod memory;
+pub mod query;
+pub mod rows;
+
+pub use change::{Change, ChangeBounds, What};
+pub use journal::{CommitError, Committed, Journal, Operation, Pending, Progress, Unit};
+pub use memory::{Memory, MemoryStore};
+pub use query::{Answer, QueryError, Store};
+pub use rows::*;

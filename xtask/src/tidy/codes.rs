@@ -1,63 +1,61 @@
 //! Every public error code has a page that explains it, and every page a code.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::tidy::tree::{Finding, Tree};
 
-/// The one registry of public error codes: `Code::as_str` names each.
+/// The one registry of public error codes. In its `codes!` table a line reads
+/// `Name = "code", status;`.
 const REGISTRY: &str = "crates/core/src/refusal.rs";
 
-/// A page is `<code>.md` in here; its heading is the code.
+/// Where the table begins; it ends with a brace on a line of its own.
+const TABLE: &str = "\ncodes! {\n";
+
+/// A page is `<code>.md` in here.
 const PAGES: &str = "docs/errors/";
 
 /// The folder's own introduction is no page of a code.
 const INTRODUCTION: &str = "README";
 
-/// Codes and pages agree.
+/// Codes and pages agree, also on the status that goes with a code.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let codes = tree.file(REGISTRY).map(|file| codes(&file.text)).unwrap_or_default();
-    let pages: BTreeSet<&str> = tree
-        .files
-        .iter()
-        .filter_map(|file| file.path.strip_prefix(PAGES)?.strip_suffix(".md"))
-        .filter(|page| *page != INTRODUCTION)
-        .collect();
     let mut findings = Vec::new();
     if codes.is_empty() && tree.file(REGISTRY).is_some() {
-        findings.push(Finding::file(REGISTRY, "no code is found in `as_str`"));
+        findings.push(Finding::file(REGISTRY, "no code is found in the table `codes!`"));
     }
-    for code in codes.iter().filter(|code| !pages.contains(code.as_str())) {
-        findings.push(Finding::file(REGISTRY, format!("`{code}` has no page {PAGES}{code}.md")));
+    for (code, status) in &codes {
+        let path = format!("{PAGES}{code}.md");
+        let head = format!("# {code}\n\nStatus {status}.");
+        match tree.file(&path) {
+            None => findings.push(Finding::file(REGISTRY, format!("`{code}` has no page {path}"))),
+            Some(page) if !page.text.starts_with(&head) => {
+                let what = format!("does not begin with `# {code}` and `Status {status}.`");
+                findings.push(Finding::file(&path, what));
+            }
+            Some(_) => {}
+        }
     }
-    for page in pages {
-        let path = format!("{PAGES}{page}.md");
-        if !codes.contains(page) {
-            findings.push(Finding::file(&path, format!("explains no code of {REGISTRY}")));
-        } else if tree.file(&path).and_then(|file| file.text.lines().next())
-            != Some(&format!("# {page}"))
-        {
-            findings.push(Finding::file(&path, format!("does not begin with `# {page}`")));
+    for file in &tree.files {
+        let page = file.path.strip_prefix(PAGES).and_then(|name| name.strip_suffix(".md"));
+        if page.is_some_and(|page| page != INTRODUCTION && !codes.contains_key(page)) {
+            findings.push(Finding::file(&file.path, format!("explains no code of {REGISTRY}")));
         }
     }
     findings
 }
 
-/// The string literals in the body of `as_str`.
-fn codes(text: &str) -> BTreeSet<String> {
-    let Some((_, rest)) = text.split_once("fn as_str") else { return BTreeSet::new() };
-    let Some((_, body)) = rest.split_once('{') else { return BTreeSet::new() };
-    let mut depth = 1_usize;
-    let end = body.find(|c| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    let body = &body[..end.unwrap_or(body.len())];
-    // Between quotes are the odd pieces.
-    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+/// The codes of the table, each with its status.
+fn codes(text: &str) -> BTreeMap<&str, &str> {
+    let table = text.split_once(TABLE).map_or("", |(_, rest)| rest);
+    let table = table.split_once("\n}").map_or(table, |(table, _)| table);
+    table
+        .lines()
+        .filter_map(|line| {
+            let (code, status) = line.split_once(" = \"")?.1.split_once("\", ")?;
+            Some((code, status.strip_suffix(';')?))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -66,29 +64,35 @@ mod tests {
     use crate::tidy::tree::fixture::{files, shown};
 
     const SOURCE: &str = r#"
-impl Code {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ChatNotFound => "chat_not_found",
-            Self::QueueFull { .. } => { "queue_full" }
-        }
-    }
+macro_rules! codes {
+    ($($name:ident = $text:literal, $status:literal;)*) => {};
 }
+
+codes! {
+    /// There is none; unlike = "this", 1.
+    ChatNotFound = "chat_not_found", 404;
+    /// Full.
+    QueueFull = "queue_full", 429;
+    Internal = "internal", 500;
+}
+
 const OTHER: &str = "no_code";
 "#;
 
     #[test]
-    fn the_codes_are_the_literals_of_as_str() {
-        let codes: Vec<String> = codes(SOURCE).into_iter().collect();
-        assert_eq!(codes, ["chat_not_found", "queue_full"]);
+    fn the_codes_are_those_of_the_table() {
+        let codes: Vec<_> = codes(SOURCE).into_iter().collect();
+        let expected = [("chat_not_found", "404"), ("internal", "500"), ("queue_full", "429")];
+        assert_eq!(codes, expected);
     }
 
     #[test]
-    fn a_code_without_a_page_and_a_page_without_a_code_are_found() {
+    fn a_code_without_its_page_and_a_page_without_its_code_are_found() {
         let tree = files(&[
             (REGISTRY, SOURCE),
             ("docs/errors/README.md", "# Errors\n"),
-            ("docs/errors/queue_full.md", "# Queue is full\n"),
+            ("docs/errors/internal.md", "# internal\n\nStatus 500. A defect.\n"),
+            ("docs/errors/queue_full.md", "# queue_full\n\nStatus 409. Full.\n"),
             ("docs/errors/old.md", "# old\n"),
         ]);
         assert_eq!(
@@ -96,8 +100,8 @@ const OTHER: &str = "no_code";
             [
                 "crates/core/src/refusal.rs: `chat_not_found` has no page \
                  docs/errors/chat_not_found.md",
+                "docs/errors/queue_full.md: does not begin with `# queue_full` and `Status 429.`",
                 "docs/errors/old.md: explains no code of crates/core/src/refusal.rs",
-                "docs/errors/queue_full.md: does not begin with `# queue_full`",
             ]
         );
     }
@@ -107,7 +111,7 @@ const OTHER: &str = "no_code";
         let tree = files(&[(REGISTRY, "enum Code {}")]);
         assert_eq!(
             shown(check(&tree)),
-            ["crates/core/src/refusal.rs: no code is found in `as_str`"]
+            ["crates/core/src/refusal.rs: no code is found in the table `codes!`"]
         );
     }
 }

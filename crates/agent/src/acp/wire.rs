@@ -1,0 +1,351 @@
+//! What ACP agents send, read tolerantly: everything is optional, a member of the wrong type is as
+//! good as absent, unknown members are passed over. Lists are cut at a bound.
+
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::jsonrpc::lenient;
+
+/// Members of one list or map of an agent that are looked at.
+pub(super) const LIST_MAX: usize = 200;
+
+/// Reads parameters or a result; absent ones are an empty object.
+pub(super) fn read<'a, T: Deserialize<'a>>(
+    raw: Option<&'a RawValue>,
+) -> Result<T, serde_json::Error> {
+    serde_json::from_str(raw.map_or("{}", RawValue::get))
+}
+
+/// The first members of a list.
+#[derive(Default)]
+pub(super) struct List<'a>(pub(super) Vec<&'a RawValue>);
+
+impl<'a> List<'a> {
+    /// The members that can be read as `T`.
+    pub(super) fn each<T: Deserialize<'a>>(&self) -> impl Iterator<Item = T> {
+        self.0.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for List<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<&'de RawValue>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while members.len() < LIST_MAX {
+                    match seq.next_element()? {
+                        Some(member) => members.push(member),
+                        None => return Ok(members),
+                    }
+                }
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_seq(Members).map(List)
+    }
+}
+
+/// The first members of a map, in the agent's order.
+#[derive(Default)]
+pub(super) struct Entries<'a>(pub(super) Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<(String, &'de RawValue)>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while members.len() < LIST_MAX {
+                    match map.next_entry()? {
+                        Some(member) => members.push(member),
+                        None => return Ok(members),
+                    }
+                }
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Members).map(Entries)
+    }
+}
+
+/// A text where there is one.
+pub(super) type Text = Option<String>;
+/// Any JSON where there is some other than `null`.
+type Raw<'a> = Option<&'a RawValue>;
+
+macro_rules! wire {
+    ($(#[$doc:meta])* $name:ident { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        pub(super) struct $name {
+            $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "lenient")] pub(super) $field: $type,)*
+        }
+    };
+    ($(#[$doc:meta])* $name:ident<'a> { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        pub(super) struct $name<'a> {
+            $($(#[serde(rename = $rename)])? #[serde(borrow, deserialize_with = "lenient")] pub(super) $field: $type,)*
+        }
+    };
+}
+
+wire! {
+    /// The reply to `initialize`.
+    Initialized<'a> {
+        version as "protocolVersion": Raw<'a>,
+        capabilities as "agentCapabilities": Option<AgentCapabilities<'a>>,
+        agent as "agentInfo": Option<AgentInfo<'a>>,
+    }
+}
+wire! {
+    AgentInfo<'a> { name: Raw<'a> }
+}
+wire! {
+    AgentCapabilities<'a> {
+        load as "loadSession": Raw<'a>,
+        session as "sessionCapabilities": Option<SessionCapabilities<'a>>,
+        meta as "_meta": Option<Meta<'a>>,
+    }
+}
+wire! {
+    SessionCapabilities<'a> { resume: Raw<'a> }
+}
+wire! {
+    /// What vendors add to anything.
+    Meta<'a> {
+        holdfast: Option<HoldfastMeta<'a>>,
+        terminal_output_delta: Option<TerminalOutput<'a>>,
+        terminal_output: Option<TerminalOutput<'a>>,
+        quota: Option<Quota<'a>>,
+    }
+}
+wire! {
+    /// What the demo agent adds.
+    HoldfastMeta<'a> { kind: Raw<'a>, task_stop as "taskStop": Raw<'a> }
+}
+wire! {
+    /// A piece of a terminal's output that comes beside a tool call.
+    TerminalOutput<'a> { data: Raw<'a> }
+}
+wire! {
+    /// Where the Gemini CLI counts.
+    Quota<'a> { count as "token_count": Option<TokenCount<'a>> }
+}
+wire! {
+    TokenCount<'a> { input as "input_tokens": Raw<'a>, output as "output_tokens": Raw<'a> }
+}
+wire! {
+    /// The reply to `session/new`, `session/load` or `session/resume`.
+    Opened<'a> {
+        session as "sessionId": Text,
+        modes: Option<Modes<'a>>,
+        models: Option<Models<'a>>,
+        config as "configOptions": Option<List<'a>>,
+    }
+}
+wire! {
+    Modes<'a> { current as "currentModeId": Text, available as "availableModes": Option<List<'a>> }
+}
+wire! {
+    Models<'a> {
+        current as "currentModelId": Text,
+        available as "availableModels": Option<List<'a>>,
+    }
+}
+wire! {
+    Mode { id: Text }
+}
+wire! {
+    Model { id as "modelId": Text }
+}
+wire! {
+    /// One configuration option of a session.
+    ConfigOption<'a> {
+        id: Text,
+        category: Text,
+        current as "currentValue": Text,
+        options: Option<List<'a>>,
+    }
+}
+wire! {
+    /// One value of a configuration option, or a group of them.
+    ConfigValue<'a> { value: Text, options: Option<List<'a>> }
+}
+wire! {
+    /// The parameters of `session/update`.
+    UpdateParams<'a> { session as "sessionId": Text, update: Raw<'a> }
+}
+wire! {
+    /// Of an update its kind only.
+    UpdateTag { kind as "sessionUpdate": Text }
+}
+wire! {
+    /// A piece of a message or of a thought.
+    Chunk<'a> { message as "messageId": Text, content: Raw<'a> }
+}
+wire! {
+    /// A piece of content.
+    ContentBlock<'a> {
+        kind as "type": Text,
+        text: Text,
+        mime as "mimeType": Text,
+        name: Text,
+        uri: Text,
+        resource: Option<Resource<'a>>,
+    }
+}
+wire! {
+    /// What is embedded.
+    Resource<'a> { uri: Text, text: Text, mime as "mimeType": Raw<'a> }
+}
+wire! {
+    /// A tool call, an update of one, or the call that a permission is asked for.
+    Call<'a> {
+        id as "toolCallId": Text,
+        title: Text,
+        name: Text,
+        kind: Text,
+        status: Text,
+        content: Option<List<'a>>,
+        input as "rawInput": Raw<'a>,
+        output as "rawOutput": Raw<'a>,
+        meta as "_meta": Option<Meta<'a>>,
+    }
+}
+wire! {
+    /// One piece of a call's content.
+    CallContent<'a> {
+        kind as "type": Text,
+        content: Raw<'a>,
+        path: Text,
+        old as "oldText": Text,
+        new as "newText": Text,
+    }
+}
+wire! {
+    Plan<'a> { entries: Option<List<'a>> }
+}
+wire! {
+    PlanEntry { content: Text, status: Text }
+}
+wire! {
+    SessionInfo { title: Text }
+}
+wire! {
+    /// codex-acp: a subagent with a session of its own.
+    Subagent<'a> {
+        session as "sessionId": Text,
+        description: Text,
+        state: Option<SubagentState<'a>>,
+    }
+}
+wire! {
+    SubagentState<'a> { state: Raw<'a>, reason as "stopReason": Raw<'a> }
+}
+wire! {
+    /// `_holdfast/task`.
+    Task { task as "taskId": Text, kind: Text, label: Text, state: Text, foreground: Option<bool> }
+}
+wire! {
+    /// `session/request_permission`.
+    Permission<'a> {
+        session as "sessionId": Text,
+        call as "toolCall": Option<Call<'a>>,
+        options: Option<List<'a>>,
+        meta as "_meta": Option<Meta<'a>>,
+    }
+}
+wire! {
+    PermissionOption { id as "optionId": Text, name: Text, kind: Text }
+}
+wire! {
+    /// `elicitation/create`.
+    Elicitation<'a> {
+        session as "sessionId": Text,
+        call as "toolCallId": Text,
+        mode: Text,
+        message: Text,
+        schema as "requestedSchema": Option<Schema<'a>>,
+    }
+}
+wire! {
+    Schema<'a> { properties: Option<Entries<'a>>, required: Option<List<'a>> }
+}
+wire! {
+    /// One field of a form.
+    Property<'a> {
+        kind as "type": Text,
+        title: Text,
+        description: Text,
+        one_of as "oneOf": Option<List<'a>>,
+        any_of as "anyOf": Option<List<'a>>,
+        values as "enum": Option<List<'a>>,
+        items: Option<Items<'a>>,
+    }
+}
+wire! {
+    /// What a field of several values may hold.
+    Items<'a> {
+        one_of as "oneOf": Option<List<'a>>,
+        any_of as "anyOf": Option<List<'a>>,
+        values as "enum": Option<List<'a>>,
+    }
+}
+wire! {
+    PropertyOption { value as "const": Text, title: Text }
+}
+wire! {
+    /// `$/cancel_request`.
+    CancelRequest<'a> { request as "requestId": Raw<'a> }
+}
+wire! {
+    /// The reply to `session/prompt`.
+    Prompted<'a> {
+        reason as "stopReason": Text,
+        usage: Option<TurnUsage<'a>>,
+        meta as "_meta": Option<Meta<'a>>,
+    }
+}
+wire! {
+    TurnUsage<'a> {
+        input as "inputTokens": Raw<'a>,
+        output as "outputTokens": Raw<'a>,
+        total as "totalTokens": Raw<'a>,
+    }
+}
+wire! {
+    /// What agents put beside an error.
+    ErrorData { details: Text, message: Text }
+}
+
+/// A count, where the JSON is one.
+pub(super) fn count(raw: Option<&RawValue>) -> Option<u64> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// A text, where the JSON is one.
+pub(super) fn text(raw: Option<&RawValue>) -> Option<String> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// Whether something was declared: there, and neither `null` nor `false`.
+pub(super) fn declared(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| !matches!(raw.get(), "null" | "false"))
+}

@@ -1,0 +1,260 @@
+//! What every codec is: `step(state, input) → events` and `encode(state, frame) → bytes`. No I/O, no
+//! clock, no randomness. The state is a small value that is committed together with the position in
+//! the spool, so that a host which comes back after a kill reads on in the middle of anything.
+
+use holdfast_core::frame::Outgoing;
+use holdfast_core::ids::FrameNo;
+use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
+use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
+use serde::{Deserialize, Serialize};
+
+use crate::acp;
+
+/// The version of what [`CodecState::to_bytes`] writes.
+const STATE_VERSION: u32 = 1;
+
+/// The kind of an agent: which protocol it speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentKind {
+    /// The Agent Client Protocol.
+    Acp,
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+}
+
+/// How a session that is known already is brought back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum History {
+    /// With its history replayed where the agent can, so that its store can be asked.
+    Ask,
+    /// Without a replay where the agent can.
+    Skip,
+}
+
+/// What a chat wants of the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSpec {
+    /// The working directory, absolute, at most
+    /// [`CWD_BYTES_MAX`](holdfast_core::limits::CWD_BYTES_MAX) bytes.
+    pub cwd: String,
+    /// The session to bring back; none begins a new one.
+    pub handle: Option<Handle>,
+    /// Whether the agent's store is to be asked.
+    pub history: History,
+    /// The model, in the agent's own words. Asked for only where the agent lists it.
+    pub model: Option<String>,
+    /// The mode, in the agent's own words. Asked for only where the agent lists it.
+    pub mode: Option<String>,
+}
+
+/// One thing that reaches a codec, in the order of the spool; what the host issued comes between
+/// the records in whose commit it was issued.
+#[derive(Clone, Copy, Debug)]
+pub enum Inward<'a> {
+    /// One whole line of the agent, with or without its line break.
+    Line(&'a [u8]),
+    /// A line that was too long to be kept.
+    Oversized {
+        /// How long it was.
+        bytes: u64,
+        /// Its beginning.
+        head: &'a [u8],
+    },
+    /// A last line that has no end, because the agent died in it.
+    Torn(&'a [u8]),
+    /// The host numbered and committed a frame.
+    Issued {
+        /// Its number.
+        frame: FrameNo,
+        /// What it says.
+        out: &'a Outgoing,
+    },
+    /// The last byte of a frame was written to the agent.
+    Written {
+        /// Its number.
+        frame: FrameNo,
+    },
+}
+
+/// What a frame needs beside its intent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Content<'a> {
+    /// The text of a message, context included.
+    pub text: Option<&'a str>,
+}
+
+/// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`] and
+/// [`EncodeError::TaskNotStoppable`] are no faults: the agent no longer waits for the frame, and it
+/// is to be passed over as if it had been withdrawn.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// There is no session that the frame could name.
+    #[error("frame {frame:?} cannot be written before the session stands")]
+    NoSession {
+        /// The frame.
+        frame: FrameNo,
+    },
+    /// A message came without its text.
+    #[error("the message in frame {frame:?} came without its text")]
+    TextMissing {
+        /// The frame.
+        frame: FrameNo,
+    },
+    /// The agent no longer waits for an answer to this prompt.
+    #[error("the agent no longer waits for an answer to prompt {prompt}")]
+    PromptGone {
+        /// The prompt's ordinal.
+        prompt: u32,
+    },
+    /// The task has ended.
+    #[error("task {task} has ended")]
+    TaskGone {
+        /// The task's ordinal.
+        task: u32,
+    },
+    /// This agent cannot stop this task by itself.
+    #[error("task {task} cannot be stopped by itself")]
+    TaskNotStoppable {
+        /// The task's ordinal.
+        task: u32,
+    },
+    /// A frame of the protocol does not hold JSON.
+    #[error("frame {frame:?} does not hold JSON")]
+    NotJson {
+        /// The frame.
+        frame: FrameNo,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// This build has no codec for this kind of agent.
+    #[error("this build cannot speak with agents of the kind {kind:?}")]
+    NoCodec {
+        /// The kind.
+        kind: AgentKind,
+    },
+}
+
+/// Why the state of a codec could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum StateUnreadable {
+    /// It is longer than any state is.
+    #[error("the codec's state has {bytes} bytes, more than {CODEC_STATE_BYTES_MAX}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// It was written by another generation.
+    #[error("the codec's state has version {version}, not {STATE_VERSION}")]
+    Version {
+        /// Its version.
+        version: u32,
+    },
+    /// It is damaged.
+    #[error("the codec's state is damaged")]
+    Damaged(#[source] serde_json::Error),
+}
+
+/// The state of a codec: of one attempt of one chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodecState {
+    /// The Agent Client Protocol.
+    Acp(acp::State),
+    /// A kind that this build has no codec for; nothing is read, nothing is written.
+    Absent(AgentKind),
+}
+
+#[derive(Serialize)]
+struct Stored<'a> {
+    version: u32,
+    codec: &'a CodecState,
+}
+
+#[derive(Deserialize)]
+struct StoredVersion {
+    version: u32,
+}
+
+#[derive(Deserialize)]
+struct Restored {
+    codec: CodecState,
+}
+
+impl CodecState {
+    /// Begins to speak with an agent that was just started. The events ask for the first frame, or
+    /// say why there is no use in starting.
+    #[must_use]
+    pub fn start(kind: AgentKind, spec: &SessionSpec) -> (Self, Vec<ProviderEvent>) {
+        match kind {
+            AgentKind::Acp => {
+                let (state, events) = acp::State::start(spec);
+                (Self::Acp(state), events)
+            }
+            AgentKind::Claude | AgentKind::Codex => {
+                let text = "This build has no codec for this kind of agent.".to_owned();
+                let event = ProviderEvent::StartFailed { fault: StartFault::AgentRefused, text };
+                (Self::Absent(kind), vec![event])
+            }
+        }
+    }
+
+    /// Takes in one thing. Total: any bytes at any time give events, never a panic.
+    #[must_use]
+    pub fn step(&mut self, input: Inward<'_>) -> Vec<ProviderEvent> {
+        match self {
+            Self::Acp(state) => state.step(input),
+            Self::Absent(_) => Vec::new(),
+        }
+    }
+
+    /// The bytes of a frame that was issued: one line with its line break. Pure, so that the same
+    /// bytes come out again after a crash.
+    ///
+    /// # Errors
+    ///
+    /// See [`EncodeError`].
+    pub fn encode(
+        &self,
+        frame: FrameNo,
+        out: &Outgoing,
+        content: &Content<'_>,
+    ) -> Result<Vec<u8>, EncodeError> {
+        match self {
+            Self::Acp(state) => state.encode(frame, out, content),
+            Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
+        }
+    }
+
+    /// The state as a versioned value of at most [`CODEC_STATE_BYTES_MAX`] bytes: every table in it
+    /// is bounded in bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let stored = Stored { version: STATE_VERSION, codec: self };
+        // Maps with string keys, numbers and strings only: serialising them has no error to give.
+        serde_json::to_vec(&stored).unwrap_or_default()
+    }
+
+    /// Reads a state back.
+    ///
+    /// # Errors
+    ///
+    /// [`StateUnreadable`] when it is damaged, too long, or of another version. The chat is then
+    /// to be shown as such and kept; nothing may be guessed.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateUnreadable> {
+        if bytes.len() > CODEC_STATE_BYTES_MAX {
+            return Err(StateUnreadable::TooLong { bytes: bytes.len() });
+        }
+        let stored: StoredVersion =
+            serde_json::from_slice(bytes).map_err(StateUnreadable::Damaged)?;
+        if stored.version != STATE_VERSION {
+            return Err(StateUnreadable::Version { version: stored.version });
+        }
+        let restored: Restored = serde_json::from_slice(bytes).map_err(StateUnreadable::Damaged)?;
+        Ok(restored.codec)
+    }
+}

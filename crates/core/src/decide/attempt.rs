@@ -1,0 +1,103 @@
+//! An attempt's life up to its death: started, born, ready, its frames, its stop.
+
+use super::{Draft, message, offer, prompt, replay};
+use crate::fact::{Fact, StopWhy};
+use crate::head::Phase;
+use crate::ids::FrameNo;
+use crate::input::Reply;
+use crate::provider::{Capabilities, Handle, StartFault};
+use crate::refusal::{Code, Refusal};
+
+/// Starts an agent for what waits. Never while another attempt, or what is left of one, may live.
+pub(super) fn start(d: &mut Draft<'_>) {
+    let head = &d.chat.head;
+    if head.attempt.is_some() || head.may_live {
+        return;
+    }
+    let resuming = head.offer.as_ref().is_some_and(|offer| offer.resuming);
+    d.push(Fact::AttemptStarting {
+        attempt: d.given.attempt,
+        origin: head.attempts + 1,
+        secret: d.given.secret.clone(),
+        resuming,
+    });
+}
+
+pub(super) fn born(d: &mut Draft<'_>, pid: u32) {
+    if let Some(attempt) = d.chat.head.attempt.as_ref().filter(|attempt| attempt.pid.is_none()) {
+        let attempt = attempt.id;
+        d.push(Fact::AttemptBorn { attempt, pid });
+    }
+}
+
+/// The session stands.
+pub(super) fn ready(
+    d: &mut Draft<'_>,
+    handle: Handle,
+    capabilities: Capabilities,
+    model: Option<String>,
+    mode: Option<String>,
+) {
+    let starting = d.chat.head.attempt.as_ref().filter(|a| a.phase == Phase::Starting);
+    let Some(attempt) = starting.map(|attempt| attempt.id) else { return };
+    d.push(Fact::AttemptReady { attempt, handle, capabilities, model, mode });
+    replay::no_more_to_ask(d);
+    super::resume::settle(d);
+}
+
+/// The agent will not, or could not, work for this chat.
+pub(super) fn start_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
+    let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };
+    d.push(Fact::StopRequested { attempt, why: StopWhy::StartFailed });
+    offer::resume_failed(d, fault, text);
+}
+
+pub(super) fn frame_begun(d: &mut Draft<'_>, frame: FrameNo) {
+    if d.chat.head.outstanding.as_ref().is_some_and(|o| o.frame == frame) {
+        d.push(Fact::FrameBegun { frame });
+    }
+}
+
+pub(super) fn frame_done(d: &mut Draft<'_>, frame: FrameNo) {
+    d.push(Fact::FrameDone { frame });
+    prompt::written(d, frame);
+}
+
+pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
+    d.push(Fact::FrameCancelled { frame });
+}
+
+/// A stop of this agent, for the host's reasons. A chat without one has nothing to stop.
+pub(super) fn stop(d: &mut Draft<'_>, why: StopWhy) -> Result<Reply, Refusal> {
+    let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return Ok(Reply::Done) };
+    match why {
+        StopWhy::Offered(cause) => offer::record(d, cause),
+        StopWhy::Close
+        | StopWhy::Delete
+        | StopWhy::Ordered
+        | StopWhy::Idle
+        | StopWhy::StartFailed => {}
+    }
+    d.push(Fact::StopRequested { attempt, why });
+    Ok(Reply::Done)
+}
+
+/// A person ends the agent itself. It makes no offer: it was ordered for this one chat. What waits
+/// stays, and starts an agent again when a person lets it.
+pub(super) fn stop_agent(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.serving().is_none() {
+        return Err(Refusal::new(Code::NoTurn, "No agent is running for this chat."));
+    }
+    if message::next(d.chat).is_some() {
+        d.push(Fact::QueuePaused { by: crate::fact::Paused::Stop });
+    }
+    stop(d, StopWhy::Ordered)
+}
+
+/// The agent said something after the position at which its release was decided: it goes on.
+pub(super) fn stop_refused(d: &mut Draft<'_>) {
+    let idle = d.chat.head.attempt.as_ref().filter(|attempt| attempt.stop == Some(StopWhy::Idle));
+    if let Some(attempt) = idle.map(|attempt| attempt.id) {
+        d.push(Fact::StopWithdrawn { attempt });
+    }
+}

@@ -1,0 +1,121 @@
+//! The life of a chat: opened, named, closed, opened again, deleted.
+
+use super::{Draft, message, offer};
+use crate::fact::{Fact, Paused, StopWhy};
+use crate::head::Life;
+use crate::ids::{ReceiptId, Subject};
+use crate::input::{Command, Reply, Send};
+use crate::limits::{CWD_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX, cut};
+use crate::refusal::{Code, Refusal};
+
+pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
+    let Command::Open { agent, cwd, project, title, slot, model, mode, message } = command else {
+        return Ok(Reply::Done);
+    };
+    if d.chat.head.life != Life::Unborn {
+        return Err(Refusal::new(Code::ChatOpen, "The chat exists already."));
+    }
+    if cwd.len() > CWD_BYTES_MAX {
+        return Err(too_long("cwd", CWD_BYTES_MAX, "bytes"));
+    }
+    let title = title.map(|title| trimmed("title", &title, TITLE_CHARS_MAX)).transpose()?;
+    let project = project.map(|name| trimmed("project", &name, PROJECT_CHARS_MAX)).transpose()?;
+    let slot = slot.map(|slot| slot_name(&slot)).transpose()?;
+    for (field, value) in [("model", &model), ("mode", &mode)] {
+        if value.as_ref().is_some_and(|value| value.chars().count() > TITLE_CHARS_MAX) {
+            return Err(too_long(field, TITLE_CHARS_MAX, "characters"));
+        }
+    }
+    if let Some((_, text, _)) = &message {
+        message::check_text("message", text)?;
+    }
+    d.push(Fact::ChatOpened { agent, cwd, project, title, slot, model, mode });
+    let mut receipt = None;
+    if let Some((id, text, by)) = message {
+        message::send(d, id, text, by, Send::Queue)?;
+        receipt = Some(ReceiptId { chat: d.given.chat, subject: Subject::Message(id) });
+    }
+    Ok(Reply::Opened { receipt })
+}
+
+pub(super) fn title(d: &mut Draft<'_>, title: String) -> Result<Reply, Refusal> {
+    let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
+    d.push(Fact::ChatTitled { title });
+    Ok(Reply::Done)
+}
+
+pub(super) fn titled_by_agent(d: &mut Draft<'_>, title: &str) {
+    let title = cut(title, TITLE_CHARS_MAX);
+    if !title.is_empty() {
+        d.push(Fact::ChatTitled { title });
+    }
+}
+
+pub(super) fn close(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.chat.head.life == Life::Closed {
+        return Ok(Reply::Done);
+    }
+    go_away(d, StopWhy::Close);
+    if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
+        // Opening it again is looking at it: that releases nothing.
+        d.push(Fact::QueuePaused { by: Paused::Person });
+    }
+    d.push(Fact::ChatClosed);
+    Ok(Reply::Done)
+}
+
+pub(super) fn reopen(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.chat.head.life == Life::Closed {
+        d.push(Fact::ChatReopened);
+    }
+    Ok(Reply::Done)
+}
+
+pub(super) fn delete(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    go_away(d, StopWhy::Delete);
+    d.push(Fact::ChatDeleted);
+    Ok(Reply::Done)
+}
+
+/// The funnel: every way in which a chat goes away passes here. It ends the offer by key, unread,
+/// and can neither block nor fail.
+fn go_away(d: &mut Draft<'_>, why: StopWhy) {
+    offer::end(d, crate::fact::OfferEnd::Closed);
+    if let Some(attempt) = d.chat.head.attempt.as_ref().filter(|a| a.stop != Some(StopWhy::Delete))
+    {
+        let attempt = attempt.id;
+        d.push(Fact::StopRequested { attempt, why });
+    }
+}
+
+fn slot_name(slot: &str) -> Result<String, Refusal> {
+    let slot = trimmed("slot", slot, SLOT_CHARS_MAX)?;
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if slot.chars().all(plain) {
+        Ok(slot)
+    } else {
+        let text = "A slot is made of letters, digits, '-', '_' and '.'.";
+        Err(Refusal::new(Code::InvalidField, text).field("slot"))
+    }
+}
+
+fn trimmed(field: &str, text: &str, chars: usize) -> Result<String, Refusal> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Refusal::new(Code::EmptyField, format!("{field} is empty.")).field(field));
+    }
+    if text.chars().count() > chars {
+        return Err(too_long(field, chars, "characters"));
+    }
+    if text.chars().any(char::is_control) {
+        let text = format!("{field} holds a control character.");
+        return Err(Refusal::new(Code::InvalidField, text).field(field));
+    }
+    Ok(text.to_owned())
+}
+
+/// The refusal of a field that is too long.
+pub(super) fn too_long(field: &str, limit: usize, unit: &str) -> Refusal {
+    let text = format!("{field} is longer than {limit} {unit}.");
+    Refusal::new(Code::FieldTooLong, text).field(field).limit(limit)
+}

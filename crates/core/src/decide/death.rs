@@ -1,0 +1,109 @@
+//! The death of an attempt: what it leaves is closed in one commit, and what the chat was doing is
+//! offered, if it showed work.
+
+use super::{Draft, offer, prompt};
+use crate::activity::Activity;
+use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy};
+use crate::head::{Attempt, Delivery, Phase, Written};
+use crate::ids::TaskId;
+use crate::input::Boot;
+use crate::item::Notice;
+use crate::limits::cut;
+use crate::offer::Cause;
+use crate::provider::{StartFault, TaskEnd, TurnEnd};
+
+/// Characters of stderr that a failure quotes.
+const STDERR_CHARS_MAX: usize = 500;
+
+/// The attempt is dead and its spool was read to the end.
+pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u32>, stderr: &str) {
+    let Some(attempt) = d.chat.head.attempt.clone() else { return };
+    let verdict = verdict(d, &attempt, death);
+    if let Verdict::Offer(cause) = verdict {
+        offer::record(d, cause);
+    }
+    close_turn(d, attempt.origin);
+    prompt::lost(d);
+    let live: Vec<TaskId> = d.chat.head.tasks.keys().copied().collect();
+    for task in live {
+        d.push(Fact::TaskEnded { task, how: TaskEnd::Lost });
+    }
+    settle_outstanding(d, &attempt, boot);
+    d.push(Fact::AttemptEnded { attempt: attempt.id, death });
+    offer::show(d);
+    if let Verdict::Failed(fault) = verdict {
+        offer::resume_failed(d, fault, &cut(stderr, STDERR_CHARS_MAX));
+    }
+    if !survivors.is_empty() {
+        d.push(Fact::TreeMayLive { attempt: attempt.id, pids: survivors });
+        offer::resume_failed(d, StartFault::AgentMayLive, "");
+    }
+}
+
+/// What a death means for the person.
+#[derive(Clone, Copy)]
+enum Verdict {
+    /// The chat showed work: it is offered, if nothing was recorded before.
+    Offer(Cause),
+    /// A start, or a resume, that came to nothing.
+    Failed(StartFault),
+    /// Nothing.
+    Plain,
+}
+
+fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
+    let cause = match (attempt.stop, death) {
+        (Some(StopWhy::Offered(cause)), _) => cause,
+        // Ordered for this one chat, or a failure that was filed when it was seen.
+        (
+            Some(
+                StopWhy::Close
+                | StopWhy::Delete
+                | StopWhy::Ordered
+                | StopWhy::Idle
+                | StopWhy::StartFailed,
+            ),
+            _,
+        )
+        | (None, Death::NeverBorn) => return Verdict::Plain,
+        (None, Death::Exited { .. }) => Cause::AgentDied,
+        (None, Death::KeeperLost) => Cause::KeeperLost,
+        (None, Death::HostLost) => Cause::HostLost,
+    };
+    // A resume that took nothing makes no offer of its own: the one that is there stays.
+    if attempt.resuming && !attempt.took && d.chat.head.shown_offer().is_some() {
+        return Verdict::Failed(StartFault::AgentDied);
+    }
+    // Nor does a first start that dies by itself: its message waits, and says why.
+    if attempt.phase == Phase::Starting && cause == Cause::AgentDied {
+        return Verdict::Failed(StartFault::AgentDied);
+    }
+    if Activity::of(d.chat).shows_work() { Verdict::Offer(cause) } else { Verdict::Plain }
+}
+
+fn close_turn(d: &mut Draft<'_>, origin: u32) {
+    if let Some(turn) = d.chat.head.turn.map(|turn| turn.id) {
+        let (how, evidence) = (TurnEnd::Lost, Evidence::Death);
+        d.push(Fact::TurnEnded { turn, how, evidence, usage: None });
+    }
+    d.push(Fact::CallsAbandoned { origin });
+}
+
+/// What became of the message at the agent. A line that was not wholly written was not taken,
+/// within the same boot; of any other the agent's own store is asked, where it can be.
+fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, boot: Boot) {
+    let Some(outstanding) = d.chat.head.outstanding.clone() else { return };
+    let message = outstanding.message;
+    let whole = outstanding.written == Written::Done || outstanding.state == Delivery::Taken;
+    if !whole && boot == Boot::Same {
+        d.push(Fact::MessageRefused { message, why: RefusedWhy::NotWritten });
+    } else {
+        let asking = d.chat.head.handle.is_some() && attempt.capabilities.load;
+        d.push(Fact::MessageDoubted { message, asking });
+    }
+}
+
+/// The line that tells of it in the transcript.
+pub(super) fn tell(d: &mut Draft<'_>, cause: Cause) {
+    d.say(Notice::Stopped { cause }, "");
+}

@@ -1,0 +1,23 @@
+//! What time does: the only places where it does anything. It ends no offer, no task, no failure
+//! and no delivery.
+
+use super::{Draft, turn};
+use crate::fact::{Evidence, Fact, StopWhy};
+use crate::limits::QUIET_TURN_MICROS;
+use crate::summary::releasable;
+use crate::time::Awake;
+
+pub(super) fn tick(d: &mut Draft<'_>, last_word: Awake, release_after: Option<u64>) {
+    let quiet = d.given.awake.since(last_word);
+    let head = &d.chat.head;
+    let tells = d.serving().is_some_and(|attempt| attempt.capabilities.own_turns_end);
+    let undisturbed = head.outstanding.is_none() && head.prompts.is_empty();
+    if !tells && undisturbed && quiet >= QUIET_TURN_MICROS {
+        turn::close_own(d, Evidence::Quiet);
+    }
+    let idle = release_after.is_some_and(|after| quiet >= after);
+    if idle && releasable(d.chat) {
+        let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };
+        d.push(Fact::StopRequested { attempt, why: StopWhy::Idle });
+    }
+}

@@ -1,0 +1,216 @@
+//! A message's life (delivery.md): accepted, handed over, taken, settled, refused, in doubt. When
+//! a message is written to an agent is decided here, in [`advance`].
+
+use super::{Draft, attempt, offer, queue, turn};
+use crate::digest;
+use crate::fact::{Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, WithdrawnWhy};
+use crate::frame::Outgoing;
+use crate::head::{Chat, Delivery, Life, Phase, Queued, Strand};
+use crate::ids::{FrameNo, MessageId, ReceiptId, Subject};
+use crate::input::{Choice, Reply, Send};
+use crate::item::{Body, ItemKind, Notice, Role, Row};
+use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX, STRANDED_MESSAGES_MAX};
+use crate::provider::Proof;
+use crate::refusal::{Code, Refusal};
+use crate::summary::held;
+
+/// Accepts a message.
+pub(super) fn send(
+    d: &mut Draft<'_>,
+    message: MessageId,
+    text: String,
+    by: Author,
+    send: Send,
+) -> Result<Reply, Refusal> {
+    check_text("text", &text)?;
+    may_accept(d)?;
+    let steerable = d.serving().is_some_and(|attempt| attempt.capabilities.steer);
+    let running = d.chat.head.turn.is_some() || d.chat.head.outstanding.is_some();
+    let (place, note) = match send {
+        Send::Queue => (Place::Tail, None),
+        Send::Interrupt => (Place::Head, None),
+        Send::Steer if running && !steerable => {
+            (Place::Head, Some("This agent cannot be steered: the message runs next.".to_owned()))
+        }
+        Send::Steer => (Place::Head, None),
+    };
+    let paused_by_stop = d.chat.head.paused == Some(Paused::Stop) && by.is_person();
+    let place = if paused_by_stop { Place::Head } else { place };
+    accept(d, message, text, by, place);
+    if by.is_person() {
+        offer::end(d, OfferEnd::Progress);
+        if paused_by_stop || send == Send::Interrupt {
+            d.push(Fact::QueueExempted { message });
+        }
+    }
+    if send == Send::Interrupt {
+        turn::request_end(d);
+    }
+    let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Message(message) };
+    Ok(Reply::Accepted { receipt, message, note })
+}
+
+/// Refuses a text that no agent is given.
+pub(super) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::new(Code::EmptyField, format!("{field} is empty.")).field(field));
+    }
+    if text.len() > MESSAGE_BYTES_MAX {
+        return Err(super::chat::too_long(field, MESSAGE_BYTES_MAX, "bytes"));
+    }
+    Ok(())
+}
+
+fn may_accept(d: &Draft<'_>) -> Result<(), Refusal> {
+    if d.chat.head.life != Life::Open {
+        let text = "The chat is closed. Open it again to send a message.";
+        return Err(Refusal::new(Code::ChatClosed, text));
+    }
+    if d.chat.aside.queue.len() >= QUEUE_MESSAGES_MAX {
+        let text = format!("The queue holds {QUEUE_MESSAGES_MAX} messages. Nothing was stored.");
+        return Err(Refusal::new(Code::QueueFull, text).limit(QUEUE_MESSAGES_MAX));
+    }
+    if d.chat.head.stranded.len() >= STRANDED_MESSAGES_MAX {
+        let text = format!(
+            "{STRANDED_MESSAGES_MAX} messages of this chat have no known outcome. Settle one first."
+        );
+        return Err(Refusal::new(Code::TooManyUnknown, text).limit(STRANDED_MESSAGES_MAX));
+    }
+    Ok(())
+}
+
+/// Makes a message durable; whether it may be is decided before.
+pub(super) fn accept(
+    d: &mut Draft<'_>,
+    message: MessageId,
+    text: String,
+    by: Author,
+    place: Place,
+) {
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    d.push(Fact::MessageAccepted { message, by, bytes, digest: digest(&text), place });
+    d.row(Row::MessageText { message, text });
+}
+
+/// The message that may be handed over next, if any waits that may.
+#[must_use]
+pub(super) fn next(chat: &Chat) -> Option<&Queued> {
+    let queue = &chat.aside.queue;
+    let exempt = chat.head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
+    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
+}
+
+/// Does what the chat owes and can do now: starts an agent for a message that may run, hands that
+/// message over once the agent is ready and nothing else is at it. The whole answer to "when is a
+/// message written to an agent".
+pub(super) fn advance(d: &mut Draft<'_>) {
+    if d.chat.head.life != Life::Open {
+        return;
+    }
+    let Some(queued) = next(d.chat).cloned() else { return };
+    let Some(attempt) = &d.chat.head.attempt else {
+        attempt::start(d);
+        return;
+    };
+    let ready = attempt.phase == Phase::Ready && attempt.stop.is_none();
+    if !ready || d.chat.head.outstanding.is_some() {
+        return;
+    }
+    // ACP tells no end of a turn that the agent opened by itself: a message does not wait for it.
+    let waits = d
+        .chat
+        .head
+        .turn
+        .is_some_and(|turn| turn.message.is_some() || attempt.capabilities.own_turns_end);
+    if waits {
+        return;
+    }
+    turn::close_own(d, Evidence::Message);
+    hand_over(d, &queued);
+}
+
+fn hand_over(d: &mut Draft<'_>, queued: &Queued) {
+    let Some(frame) = d.next_frame() else { return };
+    let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };
+    let message = queued.message;
+    let item = queued.item.unwrap_or_else(|| d.next_host_item());
+    if queued.item.is_none() {
+        let turn = Some(crate::ids::TurnId(d.chat.head.turns + 1));
+        d.add_item(item, ItemKind::Message, Role::User, turn, Body::Message { message });
+        d.row(Row::ItemClosed { item });
+    }
+    d.push(Fact::MessageHanded { message, attempt, frame, item });
+    d.push(Fact::FrameIssued { frame, out: Outgoing::Message { message } });
+}
+
+/// The agent provably has the message in this frame.
+pub(super) fn taken(d: &mut Draft<'_>, frame: FrameNo) {
+    let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
+        return;
+    };
+    if outstanding.state == Delivery::Taken {
+        return;
+    }
+    let message = outstanding.message;
+    d.push(Fact::MessageTaken { message, evidence: Evidence::Agent });
+    if d.chat.head.turn.is_none() {
+        turn::open(d, Some(message));
+    }
+    offer::taken(d, message);
+}
+
+/// The agent answered a message with an error before any proof of taking.
+pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: String) {
+    let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
+        return;
+    };
+    let message = outstanding.message;
+    d.say(Notice::TurnFailed, &text);
+    match proof {
+        Proof::NotTaken => {
+            let why = RefusedWhy::Rejected { text: text.clone() };
+            d.push(Fact::MessageRefused { message, why });
+        }
+        Proof::Nothing => d.push(Fact::MessageDoubted { message, asking: false }),
+    }
+    // What waits behind it would most likely fare no better: it waits for a person.
+    offer::resume_failed(d, crate::provider::StartFault::AgentRefused, &text);
+}
+
+/// A person decides about a message without an outcome.
+pub(super) fn resolve(
+    d: &mut Draft<'_>,
+    message: MessageId,
+    choice: Choice,
+) -> Result<Reply, Refusal> {
+    let stranded = d.chat.head.stranded.iter().find(|stranded| stranded.message == message);
+    let Some(why) = stranded.map(|stranded| stranded.why) else {
+        let text = "This message is neither refused nor of unknown outcome.";
+        return Err(Refusal::new(Code::NotInDoubt, text));
+    };
+    match (choice, why) {
+        (Choice::Arrived, Strand::Refused) => {
+            let text = "The agent provably did not take this message: send it again or discard it.";
+            return Err(Refusal::new(Code::NotInDoubt, text).field("choice"));
+        }
+        (Choice::Arrived, Strand::Unknown { .. }) => {
+            d.push(Fact::MessageSettled { message, evidence: Evidence::Person });
+        }
+        (Choice::SendAgain, _) => {
+            if d.chat.head.life != Life::Open {
+                let text = "The chat is closed. Open it again to send a message.";
+                return Err(Refusal::new(Code::ChatClosed, text));
+            }
+            d.push(Fact::MessageRequeued { message, place: Place::Head });
+            if d.chat.head.offer.is_none() {
+                queue::release_failure(d);
+                d.push(Fact::QueueExempted { message });
+            }
+        }
+        (Choice::Discard, _) => {
+            d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Discarded });
+        }
+    }
+    let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Message(message) };
+    Ok(Reply::Accepted { receipt, message, note: None })
+}

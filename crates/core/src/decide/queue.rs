@@ -1,0 +1,86 @@
+//! The queue: edit, withdraw, order, send now, pause, resume.
+
+use super::{Draft, message, offer};
+use crate::digest;
+use crate::fact::{Fact, OfferEnd, Paused, WithdrawnWhy};
+use crate::head::Queued;
+use crate::ids::MessageId;
+use crate::input::Reply;
+use crate::item::Row;
+use crate::refusal::{Code, Refusal};
+
+fn queued<'a>(d: &'a Draft<'_>, message: MessageId) -> Result<&'a Queued, Refusal> {
+    let found = d.chat.aside.queue.iter().find(|queued| queued.message == message);
+    found.ok_or_else(|| {
+        let text = "This message does not wait in the queue: it was handed over, withdrawn, or \
+                    never was in it.";
+        Refusal::new(Code::NotQueued, text)
+    })
+}
+
+pub(super) fn edit(d: &mut Draft<'_>, id: MessageId, text: String) -> Result<Reply, Refusal> {
+    message::check_text("text", &text)?;
+    let queued = queued(d, id)?;
+    if !queued.by.is_person() && queued.item.is_some() {
+        return Err(Refusal::new(Code::NotQueued, "A continuation is not edited."));
+    }
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    d.push(Fact::MessageEdited { message: id, bytes, digest: digest(&text) });
+    d.row(Row::MessageText { message: id, text });
+    Ok(Reply::Done)
+}
+
+pub(super) fn withdraw(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, Refusal> {
+    queued(d, message)?;
+    d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Person });
+    Ok(Reply::Done)
+}
+
+pub(super) fn order(d: &mut Draft<'_>, order: &[MessageId]) -> Result<Reply, Refusal> {
+    let mut wanted = order.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut there: Vec<MessageId> = d.chat.aside.queue.iter().map(|q| q.message).collect();
+    there.sort_unstable();
+    if wanted.len() != order.len() || wanted != there {
+        let text = "The order must name every waiting message once. Read the queue anew.";
+        return Err(Refusal::new(Code::NotQueued, text).field("messages"));
+    }
+    d.push(Fact::QueueOrdered { order: order.to_vec() });
+    Ok(Reply::Done)
+}
+
+/// Runs one message next, whatever holds the queue. It is a person's own progress.
+pub(super) fn send_now(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, Refusal> {
+    queued(d, message)?;
+    let mut order: Vec<MessageId> = d.chat.aside.queue.iter().map(|q| q.message).collect();
+    order.retain(|id| *id != message);
+    order.insert(0, message);
+    d.push(Fact::QueueOrdered { order });
+    offer::end(d, OfferEnd::Progress);
+    d.push(Fact::QueueExempted { message });
+    Ok(Reply::Done)
+}
+
+pub(super) fn pause(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.chat.head.paused.is_none() {
+        d.push(Fact::QueuePaused { by: Paused::Person });
+    }
+    Ok(Reply::Done)
+}
+
+/// Lets the queue run again. It is a person's own progress.
+pub(super) fn resume(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    offer::end(d, OfferEnd::Progress);
+    if d.chat.head.paused.is_some() {
+        d.push(Fact::QueueResumed);
+    }
+    Ok(Reply::Done)
+}
+
+/// A person wants to try again what a failure holds.
+pub(super) fn release_failure(d: &mut Draft<'_>) {
+    if d.chat.head.failure.is_some() && !d.chat.head.may_live {
+        d.push(Fact::FailureCleared);
+    }
+}

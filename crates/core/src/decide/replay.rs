@@ -1,0 +1,63 @@
+//! Asking the agent's own store: what its replayed history says of a message whose outcome is not
+//! known (delivery.md, "Settling after a death").
+
+use super::Draft;
+use crate::fact::{Evidence, Fact, RefusedWhy};
+use crate::head::{Strand, Stranded};
+use crate::ids::MessageId;
+
+/// What a history proves of a message.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Named,
+    Absent,
+    Nothing,
+}
+
+/// The history of the session was replayed to its end.
+pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
+    // Only the last message can be the one in doubt: one message at most is at an agent.
+    let Some(asking) = d.chat.head.stranded.iter().rev().find(|s| is_asking(s)).cloned() else {
+        return;
+    };
+    let message = asking.message;
+    match find(&asking, messages, last.as_deref()) {
+        Found::Named => {
+            d.push(Fact::MessageTaken { message, evidence: Evidence::AgentStore });
+            d.push(Fact::MessageSettled { message, evidence: Evidence::AgentStore });
+        }
+        Found::Absent => {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::NotInStore });
+        }
+        Found::Nothing => d.push(Fact::MessageDoubted { message, asking: false }),
+    }
+}
+
+/// A history whose last user message is ours names it, unless that is an earlier one with the
+/// same words: then the count decides. A history that is shorter than what the session is known to
+/// hold was shortened by the agent, and its count proves nothing.
+fn find(asking: &Stranded, messages: u64, last: Option<&str>) -> Found {
+    let same = last == Some(asking.digest.as_str());
+    match (same, messages.cmp(&asking.before)) {
+        (true, std::cmp::Ordering::Greater) => Found::Named,
+        (true, std::cmp::Ordering::Equal) | (false, std::cmp::Ordering::Equal) => Found::Absent,
+        (true, std::cmp::Ordering::Less) => Found::Nothing,
+        (false, _) => Found::Absent,
+    }
+}
+
+fn is_asking(stranded: &Stranded) -> bool {
+    match stranded.why {
+        Strand::Unknown { asking } => asking,
+        Strand::Refused => false,
+    }
+}
+
+/// The session stands: what it did not tell of it will not tell.
+pub(super) fn no_more_to_ask(d: &mut Draft<'_>) {
+    let left = d.chat.head.stranded.iter().filter(|stranded| is_asking(stranded));
+    let left: Vec<MessageId> = left.map(|stranded| stranded.message).collect();
+    for message in left {
+        d.push(Fact::MessageDoubted { message, asking: false });
+    }
+}

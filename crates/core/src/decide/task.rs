@@ -1,0 +1,38 @@
+//! Background tasks. Silence ends none.
+
+use super::Draft;
+use crate::fact::Fact;
+use crate::frame::Outgoing;
+use crate::ids::TaskId;
+use crate::input::Reply;
+use crate::limits::label;
+use crate::provider::{TaskEnd, TaskKind};
+use crate::refusal::{Code, Refusal};
+
+pub(super) fn started(d: &mut Draft<'_>, n: u32, kind: TaskKind, name: &str, foreground: bool) {
+    let task = TaskId::new(d.origin(), n);
+    if !d.chat.head.tasks.contains_key(&task) {
+        d.push(Fact::TaskStarted { task, kind, label: label(name), foreground });
+    }
+}
+
+pub(super) fn ended(d: &mut Draft<'_>, n: u32, how: TaskEnd) {
+    let task = TaskId::new(d.origin(), n);
+    if d.chat.head.tasks.contains_key(&task) || d.chat.head.more_tasks.total() > 0 {
+        d.push(Fact::TaskEnded { task, how });
+    }
+}
+
+/// Asks the agent to end one task; it is over when the agent says so.
+pub(super) fn stop(d: &mut Draft<'_>, task: TaskId) -> Result<Reply, Refusal> {
+    if !d.chat.head.tasks.contains_key(&task) {
+        return Err(Refusal::new(Code::TaskNotFound, "No such task is live in this chat."));
+    }
+    if !d.serving().is_some_and(|attempt| attempt.capabilities.stop_task) {
+        let text =
+            "This agent cannot stop one task by itself. Interrupt the turn or stop the agent.";
+        return Err(Refusal::new(Code::NotSupported, text));
+    }
+    d.issue(Outgoing::StopTask { task });
+    Ok(Reply::Done)
+}

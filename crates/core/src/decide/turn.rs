@@ -1,0 +1,89 @@
+//! Turns and what the agent says in them.
+
+use super::{Draft, prompt};
+use crate::fact::{Evidence, Fact, Paused};
+use crate::frame::Outgoing;
+use crate::head::Delivery;
+use crate::ids::{ItemId, MessageId, TaskId, TurnId};
+use crate::input::Reply;
+use crate::item::{Body, ItemKind, Notice, Role};
+use crate::provider::{TaskEnd, TurnEnd, Usage};
+use crate::refusal::{Code, Refusal};
+
+pub(super) fn open(d: &mut Draft<'_>, message: Option<MessageId>) {
+    let turn = TurnId(d.chat.head.turns + 1);
+    d.push(Fact::TurnOpened { turn, message });
+}
+
+/// The agent does something that no message asked for: a turn of its own. After a failed turn it
+/// is that turn's late output, and opens none.
+pub(super) fn stirred(d: &mut Draft<'_>) {
+    if d.chat.head.turn.is_none() && !d.chat.head.failed_turn {
+        open(d, None);
+    }
+}
+
+/// Closes a turn that the agent opened by itself.
+pub(super) fn close_own(d: &mut Draft<'_>, evidence: Evidence) {
+    let own = d.chat.head.turn.filter(|turn| turn.message.is_none());
+    if let Some(turn) = own {
+        let how = TurnEnd::Completed;
+        d.push(Fact::TurnEnded { turn: turn.id, how, evidence, usage: None });
+    }
+}
+
+pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text: Option<String>) {
+    let Some(turn) = d.chat.head.turn else { return };
+    let how = match how {
+        // An agent may say that it finished although it was told to stop.
+        TurnEnd::Completed if turn.interrupted.is_some() => TurnEnd::Interrupted,
+        TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::Lost => how,
+    };
+    prompt::over(d);
+    let foreground = d.chat.head.tasks.iter().filter(|(_, task)| task.foreground);
+    let foreground: Vec<TaskId> = foreground.map(|(id, _)| *id).collect();
+    for task in foreground {
+        d.push(Fact::TaskEnded { task, how: TaskEnd::Completed });
+    }
+    match (how, text) {
+        (TurnEnd::Failed, text) => d.say(Notice::TurnFailed, text.as_deref().unwrap_or_default()),
+        (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
+    }
+    d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
+    let taken = d.chat.head.outstanding.as_ref().filter(|o| o.state == Delivery::Taken);
+    if let Some(message) = taken.map(|outstanding| outstanding.message) {
+        d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
+    }
+    super::offer::finished(d, how);
+}
+
+/// A user's Stop: the turn is to end, and the queue waits.
+pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.chat.head.turn.is_none() && d.chat.head.outstanding.is_none() {
+        return Err(Refusal::new(Code::NoTurn, "No turn is running."));
+    }
+    if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
+        d.push(Fact::QueuePaused { by: Paused::Stop });
+    }
+    request_end(d);
+    Ok(Reply::Done)
+}
+
+/// Tells the agent to end its turn, once.
+pub(super) fn request_end(d: &mut Draft<'_>) {
+    let running = d.chat.head.turn.is_some() || d.chat.head.outstanding.is_some();
+    let asked = d.chat.head.turn.is_some_and(|turn| turn.interrupted.is_some());
+    if !running || asked || d.serving().is_none() {
+        return;
+    }
+    d.issue(Outgoing::Interrupt);
+    prompt::cancel_open(d);
+    if let Some(turn) = d.chat.head.turn.map(|turn| turn.id) {
+        d.push(Fact::InterruptRequested { turn });
+    }
+}
+
+pub(super) fn item_opened(d: &mut Draft<'_>, item: ItemId, kind: ItemKind, role: Role, body: Body) {
+    let turn = d.chat.head.turn.map(|turn| turn.id);
+    d.add_item(item, kind, role, turn, body);
+}

@@ -1,0 +1,61 @@
+//! `Idempotency-Key`: the name of an operation, unique for its principal.
+
+use axum::http::HeaderMap;
+use holdfast_core::limits::OPERATION_KEY_CHARS_MAX;
+use holdfast_core::refusal::{Code, Refusal};
+
+/// The header that carries the key.
+pub(crate) const HEADER: &str = "idempotency-key";
+
+/// The key of a request, if it has one: 1 to 128 printable ASCII characters.
+///
+/// # Errors
+/// `invalid_operation_key` for anything else, also for two keys.
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let mut keys = headers.get_all(HEADER).iter();
+    let Some(key) = keys.next() else { return Ok(None) };
+    let printable = |byte: &u8| (0x20..=0x7e).contains(byte);
+    let bytes = key.as_bytes();
+    let sound = (1..=OPERATION_KEY_CHARS_MAX).contains(&bytes.len()) && bytes.iter().all(printable);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if sound && keys.next().is_none() => Ok(Some(text.to_owned())),
+        _ => Err(Refusal::new(
+            Code::InvalidOperationKey,
+            format!(
+                "The Idempotency-Key has to be one text of 1 to {OPERATION_KEY_CHARS_MAX} printable \
+                 ASCII characters. Make a new one for each operation, a UUID for example."
+            ),
+        )
+        .limit(OPERATION_KEY_CHARS_MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::empty(&[""])]
+    #[case::too_long(&["x".repeat(129).leak()])]
+    #[case::not_ascii(&["é"])]
+    #[case::tab(&["a\tb"])]
+    #[case::twice(&["a", "a"])]
+    fn an_odd_key_is_refused(#[case] keys: &[&'static str]) {
+        let mut headers = HeaderMap::new();
+        for key in keys {
+            headers.append(HEADER, HeaderValue::from_bytes(key.as_bytes()).unwrap());
+        }
+        assert_eq!(key(&headers).unwrap_err().code, Code::InvalidOperationKey);
+    }
+
+    #[test]
+    fn a_key_is_optional_and_kept_as_it_is() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(key(&headers), Ok(None));
+        let text = "x".repeat(128);
+        headers.insert(HEADER, text.parse().unwrap());
+        assert_eq!(key(&headers), Ok(Some(text)));
+    }
+}
