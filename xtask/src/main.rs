@@ -42,7 +42,6 @@ enum Task {
     /// Run the fuzz targets; needs a nightly toolchain.
     Fuzz(fuzz::Args),
     /// Show what Holdfast keeps when processes are killed.
-    #[command(hide = true)]
     Demo(demo::Args),
 }
 

@@ -317,7 +317,10 @@ mod tests {
 
     #[test]
     fn no_line_break_leaves_in_a_frame() {
-        assert!(request(1, "m\n", "{}").is_ok_and(|line| line.iter().filter(|b| **b == b'\n').count() == 1));
+        assert!(
+            request(1, "m\n", "{}")
+                .is_ok_and(|line| line.iter().filter(|b| **b == b'\n').count() == 1)
+        );
         assert!(request(1, "m", "{\n}").is_err());
         assert!(request(1, "m", "{").is_err());
         assert!(reply("1", r#""result":{}},{"#).is_err());

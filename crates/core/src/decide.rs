@@ -24,6 +24,7 @@ use crate::head::{Attempt, Chat, Life};
 use crate::ids::{AttemptId, FrameNo, ItemId, TurnId};
 use crate::input::{Command, Given, Input, KeeperEvent, Reply};
 use crate::item::{Body, Field, ItemKind, Notice, Role, Row};
+use crate::limits::OUTBOX_FRAMES_MAX;
 use crate::provider::ProviderEvent;
 use crate::refusal::{Code, Refusal};
 
@@ -155,7 +156,7 @@ fn keeper(d: &mut Draft<'_>, event: KeeperEvent) {
         KeeperEvent::FrameBegun(frame) => attempt::frame_begun(d, frame),
         KeeperEvent::FrameDone(frame) => attempt::frame_done(d, frame),
         KeeperEvent::FrameCancelled(frame) => attempt::frame_cancelled(d, frame),
-        KeeperEvent::Signalled => offer::signalled(d),
+        KeeperEvent::Signalled { cause } => offer::signalled(d, cause),
         KeeperEvent::Dead { death, boot, survivors, stderr } => {
             death::died(d, death, boot, survivors, &stderr);
         }
@@ -200,11 +201,18 @@ impl Draft<'_> {
         ItemId::new(self.origin(), n)
     }
 
-    /// Commits the next frame for the agent.
+    /// Commits the next frame for the agent, unless it waits already or too many do: an agent that
+    /// takes nothing is not answered either.
     fn issue(&mut self, out: Outgoing) {
-        if let Some(frame) = self.next_frame() {
+        let waits = self.serving().is_some_and(|a| a.outbox.iter().any(|issued| issued.out == out));
+        if let Some(frame) = self.next_frame().filter(|_| !waits && !self.is_full()) {
             self.push(Fact::FrameIssued { frame, out });
         }
+    }
+
+    /// Whether as many frames wait for the agent as may.
+    fn is_full(&self) -> bool {
+        self.serving().is_some_and(|attempt| attempt.outbox.len() >= OUTBOX_FRAMES_MAX)
     }
 
     fn next_frame(&self) -> Option<FrameNo> {
@@ -241,3 +249,6 @@ impl Draft<'_> {
         self.row(Row::ItemClosed { item });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! count, for what is stored was decided once and is not argued with.
 
 use crate::activity::{Activity, shown};
-use crate::fact::Fact;
+use crate::fact::{Evidence, Fact};
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Delivery, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
@@ -102,7 +102,10 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.model.clone_from(model);
             head.mode.clone_from(mode);
         }
-        Fact::ChatClosed => head.life = Life::Closed,
+        Fact::ChatClosed => {
+            head.life = Life::Closed;
+            head.exempt = None;
+        }
         Fact::ChatReopened => head.life = Life::Open,
         Fact::ChatDeleted => {
             head.life = Life::Deleted;
@@ -157,7 +160,14 @@ fn fold_queue(chat: &mut Chat, fact: &Fact) {
             }
             chat.head.exempt.take_if(|exempt| *exempt == *message);
         }
-        Fact::QueuePaused { by } => chat.head.paused = Some(*by),
+        Fact::QueuePaused { by } => {
+            chat.head.paused = Some(*by);
+            // What was to run in spite of an earlier pause is held by this one; a resume that is in
+            // progress is no part of the queue.
+            if !chat.head.offer.as_ref().is_some_and(|offer| offer.resuming) {
+                chat.head.exempt = None;
+            }
+        }
         Fact::QueueResumed => {
             chat.head.paused = None;
             chat.head.exempt = None;
@@ -221,9 +231,12 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                 chat.head.session_messages += 1;
             }
         }
-        Fact::MessageSettled { message, .. } => {
+        Fact::MessageSettled { message, evidence } => {
             chat.head.outstanding.take_if(|o| o.message == *message);
-            unstrand(chat, *message);
+            if unstrand(chat, *message).is_some() && *evidence == Evidence::Person {
+                // A person says that the session holds it.
+                chat.head.session_messages += 1;
+            }
         }
         Fact::MessageRefused { message, .. } => strand(chat, *message, Strand::Refused),
         Fact::MessageDoubted { message, asking } => {
@@ -251,7 +264,10 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         item: o.item,
         why,
         before: head.session_messages,
-        by_death: true,
+        by_death: head
+            .offer
+            .as_ref()
+            .is_some_and(|offer| head.attempt.is_none() || offer.resuming),
     });
 }
 
@@ -434,6 +450,8 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
     let head = &mut chat.head;
     match fact {
         Fact::OfferRecorded { cause, recorded_at, snapshot, continuation, root } => {
+            // What a person let run in spite of a pause waits for the offer like the rest.
+            head.exempt = None;
             head.offer = Some(Offer {
                 cause: *cause,
                 recorded_at: *recorded_at,
@@ -451,7 +469,14 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
                 offer.shown = true;
             }
         }
-        Fact::OfferEnded { .. } => head.offer = None,
+        Fact::OfferEnded { .. } => {
+            head.offer = None;
+            head.exempt = None;
+            // What no offer speaks of any more, no later resume settles.
+            for stranded in &mut head.stranded {
+                stranded.by_death = false;
+            }
+        }
         Fact::ResumeStarted { choice, .. } => {
             if let Some(offer) = &mut head.offer {
                 offer.resuming = true;

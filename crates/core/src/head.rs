@@ -167,18 +167,29 @@ pub struct Stranded {
     pub why: Strand,
     /// How many messages the agent's session held before it.
     pub before: u64,
-    /// Whether it was given to the attempt whose stop is offered, so that a resume settles it.
+    /// Whether it was given to the attempt whose stop is offered, or by a resume of that offer, so
+    /// that a resume settles it.
     pub by_death: bool,
 }
 
 impl Stranded {
+    /// Whether the agent's own store has yet to be asked.
+    #[must_use]
+    pub const fn is_asking(&self) -> bool {
+        match self.why {
+            Strand::Unknown { asking } => asking,
+            Strand::Refused => false,
+        }
+    }
+
     /// Whether a person has to say what became of it before an offer can be resumed.
     #[must_use]
     pub const fn in_doubt(&self) -> bool {
-        match self.why {
-            Strand::Unknown { asking } => self.by_death && !asking,
+        let unknown = match self.why {
+            Strand::Unknown { .. } => true,
             Strand::Refused => false,
-        }
+        };
+        self.by_death && unknown && !self.is_asking()
     }
 }
 
@@ -196,8 +207,7 @@ pub struct OpenTurn {
 }
 
 /// How far a prompt is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptState {
     /// It waits for a person.
     Open,
@@ -212,6 +222,7 @@ pub enum PromptState {
 
 /// A prompt that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Prompt {
     /// Approval or question.
     pub kind: PromptKind,
@@ -220,7 +231,6 @@ pub struct Prompt {
     /// Since when.
     pub since: Micros,
     /// How far it is.
-    #[serde(flatten)]
     pub state: PromptState,
 }
 
@@ -234,6 +244,7 @@ impl Prompt {
 
 /// A live task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Task {
     /// Its kind.
     pub kind: TaskKind,

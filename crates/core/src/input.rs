@@ -74,7 +74,10 @@ pub enum KeeperEvent {
     /// A frame was cancelled before its first byte.
     FrameCancelled(FrameNo),
     /// Somebody other than the host told the keeper to stop.
-    Signalled,
+    Signalled {
+        /// The cause that this gives an offer.
+        cause: crate::offer::Cause,
+    },
     /// The attempt is dead and its spool was read to the end.
     Dead {
         /// What was found.
@@ -225,6 +228,8 @@ pub enum Reply {
     Done,
     /// The chat exists; with its first message, if it had one.
     Opened {
+        /// Its id.
+        chat: ChatId,
         /// The receipt of the first message.
         #[serde(default)]
         receipt: Option<ReceiptId>,

@@ -107,8 +107,8 @@ impl Snapshot {
     pub fn of(activity: &Activity) -> Self {
         let prompts = activity.prompts.iter().take(SNAPSHOT_PROMPTS_MAX);
         let tasks = activity.tasks.iter().take(SNAPSHOT_TASKS_MAX);
-        let over =
-            |all: usize, most: usize| u32::try_from(all.saturating_sub(most)).unwrap_or(u32::MAX);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let over = |all: usize, most: usize| count(all.saturating_sub(most));
         Self {
             lead: activity.lead,
             starting: activity.starting,
@@ -122,7 +122,7 @@ impl Snapshot {
             more_tasks: activity
                 .task_counts
                 .total()
-                .saturating_sub(u32::try_from(SNAPSHOT_TASKS_MAX).unwrap_or(u32::MAX)),
+                .saturating_sub(count(activity.tasks.len().min(SNAPSHOT_TASKS_MAX))),
             task_counts: activity.task_counts,
         }
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Process, Shown, process, shown};
-use crate::head::{Chat, Life, Phase};
+use crate::head::{Chat, Life, Phase, Queued, Stranded};
 use crate::ids::Seq;
 use crate::offer::Cause;
 use crate::time::Micros;
@@ -123,18 +123,39 @@ pub fn held(chat: &Chat) -> Option<Held> {
     }
 }
 
+/// The message that may be handed over next, if any waits that may. An exemption lifts a pause;
+/// that of a resume lifts its own offer too. Nothing lifts a failure but an act that clears it.
+#[must_use]
+pub fn next(chat: &Chat) -> Option<&Queued> {
+    let head = &chat.head;
+    let queue = &chat.aside.queue;
+    if head.failure.is_some() || head.offer.as_ref().is_some_and(|offer| !offer.resuming) {
+        return None;
+    }
+    let exempt = head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
+    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
+}
+
+/// Whether an agent has to be started for a resume that waits for what its own store knows of a
+/// message in doubt.
+#[must_use]
+pub fn asks(chat: &Chat) -> bool {
+    let head = &chat.head;
+    let resuming = head.offer.as_ref().is_some_and(|offer| offer.resuming);
+    resuming && head.stranded.iter().any(Stranded::is_asking)
+}
+
 /// Whether a person has to choose what became of a message before the offer can be resumed.
 #[must_use]
 pub fn needs_choice(head: &crate::head::Head) -> bool {
-    head.stranded.iter().any(crate::head::Stranded::in_doubt)
+    head.stranded.iter().any(Stranded::in_doubt)
 }
 
 /// Whether a host that starts has to load this chat: it has an attempt, or a message that runs.
 #[must_use]
 pub fn owes(chat: &Chat) -> bool {
     let head = &chat.head;
-    let runs = head.life == Life::Open
-        && (head.exempt.is_some() || (held(chat).is_none() && !chat.aside.queue.is_empty()));
+    let runs = head.life == Life::Open && (next(chat).is_some() || asks(chat));
     head.attempt.is_some() || runs
 }
 
@@ -143,7 +164,6 @@ pub fn owes(chat: &Chat) -> bool {
 #[must_use]
 pub fn releasable(chat: &Chat) -> bool {
     let head = &chat.head;
-    let queue_runs = held(chat).is_none() && !chat.aside.queue.is_empty();
     let ready = head
         .attempt
         .as_ref()
@@ -153,6 +173,5 @@ pub fn releasable(chat: &Chat) -> bool {
         && head.turn.is_none()
         && head.prompts.is_empty()
         && head.outstanding.is_none()
-        && !queue_runs
-        && head.exempt.is_none()
+        && next(chat).is_none()
 }

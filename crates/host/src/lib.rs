@@ -1,1 +1,26 @@
 //! Chat actors, attempts, start and stop.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`actor`] | one chat: `step` without I/O ([`actor::Core`]), and the task around it |
+//! | [`attempt`] | one attempt: from the committed intent to the proven death, over its keeper |
+//! | [`host`] | the handle that everybody else has: submit, open, stop |
+//! | [`start`] | what a host does first: load what owes something, clear what is left over |
+//! | [`stop`] | one commit of all snapshots, then the keepers, then the deaths |
+//! | [`agents`] | the agents of the configuration |
+//! | [`clock`] | the one home of clock and randomness |
+//!
+//! **Invariants.** Nothing is answered, shown or done before it is committed: the shell acts on
+//! [`holdfast_store::Committed`] units only, live `delta` frames excepted. All inputs of a chat pass
+//! its actor, in one order. What is to be done for an agent is read from the head
+//! ([`holdfast_core::effect::owed`]), after a commit and after a start alike.
+
+pub mod actor;
+pub mod agents;
+pub mod attempt;
+pub mod clock;
+pub mod host;
+pub mod start;
+pub mod stop;
+
+pub use host::{Host, HostOptions};

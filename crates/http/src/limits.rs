@@ -22,10 +22,6 @@ pub const RING_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const DELTAS_MAX: usize = 256;
 /// Bytes of the text of a delta; a longer one is left to the item's next state.
 pub const DELTA_BYTES_MAX: usize = 32 * 1024;
-/// Changes by which a shared snapshot may be older than the newest.
-pub const SNAPSHOT_LAG_CHANGES_MAX: u64 = 64;
-/// Snapshots that are made at once.
-pub const SNAPSHOTS_AT_ONCE: usize = 2;
 /// Bytes of waiting texts in one page of a queue.
 pub const QUEUE_PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a text that is read from the store at once while it is served.
@@ -43,6 +39,8 @@ pub const NAME_CHARS_MAX: usize = 200;
 /// Bytes of a refused body that are read and thrown away, so that the answer reaches a caller that
 /// is still writing.
 pub const DRAIN_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Changes that are resolved at the same time.
+pub const RESOLVES_AT_ONCE: usize = 4;
 /// TCP connections that are served at once; further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 4096;
 
@@ -56,9 +54,15 @@ pub const WRITE_PATIENCE: Duration = Duration::from_secs(10);
 pub const WRITE_BYTES_PER_SECOND: usize = 64 * 1024;
 /// Time in which a client that is cut may still read why.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(30);
+/// Time after which the publisher asks a store again that could not be read.
+pub const STORE_RETRY: Duration = Duration::from_secs(1);
 /// Time in which the body of a request has to arrive.
 pub const BODY_READ_PATIENCE: Duration = Duration::from_secs(60);
 /// Time in which a refused body is thrown away.
 pub const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 /// Time in which open requests may end when the host stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Connections that the system holds until they are accepted.
+pub const LISTEN_BACKLOG: u32 = 1024;
+/// Bytes of the system's send buffer of one connection.
+pub const SEND_BUFFER_BYTES: u32 = 256 * 1024;

@@ -63,9 +63,7 @@ struct Document<'a> {
 fn title(code: Code) -> String {
     let words = code.as_str().replace('_', " ");
     let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl IntoResponse for Problem {

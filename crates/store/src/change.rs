@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, InvalidId, ItemId, PromptId, TaskId, TurnId};
 
 /// What changed.
@@ -113,19 +114,22 @@ impl Touched {
         }
     }
 
-    /// All of it with the chat that each belongs to: the counts are the host's.
-    pub(crate) fn of(self, chat: ChatId) -> impl Iterator<Item = (Option<ChatId>, What)> {
-        self.order.into_iter().map(move |what| match what {
-            What::Counts => (None, what),
+    /// All of it with the chat that each belongs to: the counts are the host's. Of a deleted chat
+    /// only that it went is told, and what went from the lists of the host.
+    pub(crate) fn of(
+        self,
+        chat: ChatId,
+        life: Life,
+    ) -> impl Iterator<Item = (Option<ChatId>, What)> {
+        self.order.into_iter().filter_map(move |what| match what {
+            What::Counts => Some((None, what)),
+            What::Offer | What::Failure | What::Removed => Some((Some(chat), what)),
             What::Chat
             | What::Item(_)
             | What::Turn(_)
             | What::Prompt(_)
             | What::Task(_)
-            | What::Queue
-            | What::Offer
-            | What::Failure
-            | What::Removed => (Some(chat), what),
+            | What::Queue => (life != Life::Deleted).then_some((Some(chat), what)),
         })
     }
 }
@@ -163,8 +167,19 @@ mod tests {
         for what in [What::Queue, What::Chat, What::Queue, What::Counts] {
             touched.add(what);
         }
-        let told: Vec<_> = touched.of(chat).collect();
+        let told: Vec<_> = touched.of(chat, Life::Open).collect();
         let chat = Some(chat);
         assert_eq!(told, [(chat, What::Queue), (chat, What::Chat), (None, What::Counts)]);
+    }
+
+    #[test]
+    fn of_a_deleted_chat_only_the_end_is_told() {
+        let chat = ChatId::new(uuid::Uuid::from_u128(1));
+        let mut touched = Touched::default();
+        for what in [What::Chat, What::Offer, What::Queue, What::Removed] {
+            touched.add(what);
+        }
+        let told: Vec<_> = touched.of(chat, Life::Deleted).map(|(_, what)| what).collect();
+        assert_eq!(told, [What::Offer, What::Removed]);
     }
 }

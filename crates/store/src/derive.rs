@@ -2,7 +2,7 @@
 
 use holdfast_core::activity::{Activity, Lead, Process, Shown};
 use holdfast_core::fact::Fact;
-use holdfast_core::head::{Head, Life, Strand};
+use holdfast_core::head::{Head, Life};
 use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::item::{Body, CallState, Field, Row};
 use holdfast_core::limits::{CODEC_STATE_BYTES_MAX, ITEM_TEXT_HEAD_BYTES, cut};
@@ -59,14 +59,6 @@ pub(crate) fn owes(head: &Head, summary: &Summary) -> bool {
     summary.owes || head.offer.as_ref().is_some_and(|offer| !offer.shown)
 }
 
-/// Whether a person has to choose about a message in doubt before the offer is resumed.
-pub(crate) fn needs_choice(head: &Head) -> bool {
-    head.stranded.iter().any(|stranded| match stranded.why {
-        Strand::Unknown { asking } => stranded.by_death && !asking,
-        Strand::Refused => false,
-    })
-}
-
 /// The stand-in for a summary that cannot be read: it shows that somebody has to look.
 pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
     Summary {
@@ -90,6 +82,7 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
         shows_work: false,
         offer: None,
         failure: None,
+        needs_choice: false,
         unknown: 0,
         queue_length: 0,
         held: None,
@@ -132,10 +125,15 @@ pub(crate) fn prompt_after(
         Some((state, Some(Given { life, ..given.clone() })))
     };
     match fact {
-        Fact::PromptAnswered { answer, by, device, .. } => (state == PromptStatus::Open).then(|| {
-            let (by, device, life) = (by.clone(), device.clone(), AnswerLife::Answered);
-            (PromptStatus::Answered, Some(Given { answer: answer.clone(), by, device, at, life }))
-        }),
+        Fact::PromptAnswered { answer, by, device, .. } => {
+            (state == PromptStatus::Open).then(|| {
+                let (by, device, life) = (by.clone(), device.clone(), AnswerLife::Answered);
+                (
+                    PromptStatus::Answered,
+                    Some(Given { answer: answer.clone(), by, device, at, life }),
+                )
+            })
+        }
         Fact::AnswerWritten { .. } => lives(AnswerLife::Written),
         Fact::AnswerTaken { .. } => lives(AnswerLife::Taken),
         Fact::AnswerLost { written: true, .. } => lives(AnswerLife::Unknown),
@@ -192,10 +190,7 @@ pub(crate) fn text_head(field: Field, text: &[u8], bytes: u64) -> TextHead {
 }
 
 /// The text that a unit carries for a message, the last if there are several.
-pub(crate) fn text_of(
-    unit: &Unit,
-    message: holdfast_core::ids::MessageId,
-) -> Option<&str> {
+pub(crate) fn text_of(unit: &Unit, message: holdfast_core::ids::MessageId) -> Option<&str> {
     unit.rows.iter().rev().find_map(|row| match row {
         Row::MessageText { message: of, text } => (*of == message).then_some(text.as_str()),
         Row::ItemBody { .. } | Row::ItemText { .. } | Row::ItemClosed { .. } => None,

@@ -125,6 +125,9 @@ pub enum CommitError {
     /// It may have been stored and may not: what the store holds has to be read again.
     #[error("it is not known whether this was stored: {0}")]
     Uncertain(String),
+    /// The store could not read or write what it needed, and nothing was stored.
+    #[error("the store failed, and nothing was stored: {0}")]
+    Failed(String),
     /// It contradicts what is stored; a defect of the caller. Nothing was stored.
     #[error("the store refused this: {0}")]
     Refused(String),

@@ -50,12 +50,7 @@ pub trait Store: Journal {
     fn owing(&self) -> Answer<Vec<ChatId>>;
 
     /// A page of chats, the last changed first; `before` is the `next` of the page before it.
-    fn chats(
-        &self,
-        filter: ChatFilter,
-        before: Option<String>,
-        limit: usize,
-    ) -> Answer<ChatPage>;
+    fn chats(&self, filter: ChatFilter, before: Option<String>, limit: usize) -> Answer<ChatPage>;
     /// One chat, a deleted one too.
     fn chat(&self, chat: ChatId) -> Answer<Option<ChatRow>>;
     /// The open chat with this slot.

@@ -249,6 +249,18 @@ pub enum PromptStatus {
     Gone,
 }
 
+impl PromptStatus {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Gone => "gone",
+        }
+    }
+}
+
 /// Where an answer is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerLife {

@@ -10,7 +10,12 @@
 )]
 
 pub mod acp;
+pub mod evidence;
+pub mod host;
+pub mod model;
+pub mod opencode;
 pub mod proc;
+pub mod scenario;
 mod wait;
 
 pub use wait::wait_until;

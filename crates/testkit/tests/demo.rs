@@ -1,5 +1,11 @@
 //! The built-in demo agent as a real process.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test: helpers may fail it, and it measures real time and starts real processes"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -221,9 +227,8 @@ fn a_cancel_ends_sleep_tool_and_permission() {
     for text in ["[[slow 600]]", "[[tool build 600]]", "[[approve x]]", "[[ask Q|a]]"] {
         let before = client.heard_count();
         let turn = client.prompt(&session, &format!("[[say begun]] {text} [[say not me]]"));
-        client.wait_after(before, "the begin", |message| {
-            message["params"]["update"]["sessionUpdate"] == MESSAGE
-        });
+        let begun = || client.text_after(before, MESSAGE) == "begun";
+        wait_until(ANSWER_BOUND, "the begin", begun);
         client.notify("session/cancel", json!({ "sessionId": session }));
         assert_eq!(client.reply(turn).unwrap()["stopReason"], "cancelled", "{text}");
         assert_eq!(client.text_after(before, MESSAGE), "begun", "{text}");
@@ -325,10 +330,7 @@ fn a_killed_agent_knows_its_session_again() {
     let (place, mut client, session) = started();
     client.turn(&session, "first");
     client.prompt(&session, "[[say begun]] [[slow 600]]");
-    client.wait_for("the begin", |message| {
-        message["params"]["update"]["content"]["text"] == "b"
-            || client.text_after(0, MESSAGE).ends_with("begun")
-    });
+    wait_until(ANSWER_BOUND, "the begin", || client.text_after(0, MESSAGE).ends_with("begun"));
     client.kill_9();
 
     let mut client = place.agent();
@@ -351,6 +353,29 @@ fn a_killed_agent_knows_its_session_again() {
     assert_eq!(listed["sessions"][0]["sessionId"], json!(session));
     let elsewhere = client.call("session/list", json!({ "cwd": "/elsewhere" }));
     assert_eq!(elsewhere["sessions"], json!([]));
+}
+
+#[test]
+fn a_message_is_stored_before_it_is_acted_on() {
+    let (place, mut client, session) = started();
+    client.prompt(&session, "[[die]]");
+    client.wait_exit();
+    let mut client = place.agent();
+    client.call("session/load", json!({ "sessionId": session, "cwd": "/", "mcpServers": [] }));
+    assert_eq!(client.text_after(0, USER), "[[die]]");
+    assert_eq!(answer(&mut client, &session, "[[count]]"), "2");
+}
+
+#[test]
+fn background_work_is_bounded_and_ends_with_its_session() {
+    let (_place, mut client, session) = started();
+    let said = answer(&mut client, &session, &"[[monitor 600 m]]".repeat(1025));
+    assert_eq!(said, "Not started: 1024 tasks run already.");
+    client.call("session/close", json!({ "sessionId": session }));
+    wait_until(ANSWER_BOUND, "the end of all", || {
+        let stopped = client.messages().into_iter().filter(|told| task_state(told, "stopped"));
+        stopped.count() == 1024
+    });
 }
 
 #[test]

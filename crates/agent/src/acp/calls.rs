@@ -10,17 +10,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::content::call_text;
-use super::ordinals::{Ordinals, digest, json_bytes};
+use super::ordinals::{Ordinals, digest, digits, json_bytes};
 use super::wire;
 
 /// Calls of an attempt that are told apart.
 pub(super) const CALLS_MAX: usize = 512;
 /// Bytes of the stored table of calls.
-const CALLS_BYTES_MAX: usize = 24 * 1024;
-/// Bytes of one stored call beside its name and kind, at most.
-const CALL_BYTES: usize = 230;
+const CALLS_BYTES_MAX: usize = 20 * 1024;
+/// Bytes of one stored call beside what is counted of it.
+const CALL_BYTES: usize = 80;
+/// Bytes of one stored text of a call beside its numbers.
+const SHOWN_BYTES: usize = 24;
 /// Digests of forgotten calls that are kept, so that none of them is taken for a new call.
-const FORGOTTEN_MAX: usize = 512;
+const FORGOTTEN_MAX: usize = 256;
 /// Characters of a call's kind.
 const KIND_CHARS_MAX: usize = 32;
 /// What stands between an output and another that replaces it.
@@ -58,9 +60,9 @@ struct Call {
     /// The turn that it belongs to; none for a subagent's call, which no turn ends.
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     turn: Option<u32>,
-    #[serde(rename = "o")]
+    #[serde(rename = "o", default, skip_serializing_if = "Shown::is_nothing")]
     output: Shown,
-    #[serde(rename = "j")]
+    #[serde(rename = "j", default, skip_serializing_if = "Shown::is_nothing")]
     input: Shown,
 }
 
@@ -217,7 +219,13 @@ impl Calls {
 
 impl Call {
     fn bytes(&self) -> usize {
-        CALL_BYTES + json_bytes(&self.name) + json_bytes(&self.kind)
+        CALL_BYTES
+            + json_bytes(&self.name)
+            + json_bytes(&self.kind)
+            + digits(self.id)
+            + digits(u64::from(self.item))
+            + self.output.bytes()
+            + self.input.bytes()
     }
 
     fn body(&self) -> Body {
@@ -321,6 +329,17 @@ impl Call {
 }
 
 impl Shown {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn bytes(&self) -> usize {
+        if self.is_nothing() {
+            return 0;
+        }
+        SHOWN_BYTES + digits(self.at) + digits(self.whole) + digits(self.digest)
+    }
+
     fn add(&mut self, item: u32, field: Field, text: String, out: &mut Vec<ProviderEvent>) {
         if text.is_empty() {
             return;

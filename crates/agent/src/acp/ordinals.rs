@@ -52,6 +52,11 @@ pub(super) fn json_bytes(text: &str) -> usize {
         .sum()
 }
 
+/// Digits of a number.
+pub(super) fn digits(n: u64) -> usize {
+    n.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
 /// The longest beginning of a text that has at most `max` bytes and ends between characters.
 pub(super) fn head(text: &str, max: usize) -> &str {
     let end = text.floor_char_boundary(max);

@@ -10,7 +10,7 @@ use super::ordinals::{Ordinals, digest, json_bytes};
 /// Bytes of a task's own id within JSON; a task with a longer one cannot be stopped by itself.
 const TASK_ID_BYTES_MAX: usize = 64;
 /// Bytes of all the ids that are kept; tasks beyond it cannot be stopped by themselves.
-const TASK_IDS_BYTES_MAX: usize = 6 * 1024;
+const TASK_IDS_BYTES_MAX: usize = 4 * 1024;
 
 /// One live task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

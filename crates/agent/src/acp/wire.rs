@@ -99,9 +99,9 @@ macro_rules! wire {
     ($(#[$doc:meta])* $name:ident<'a> { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Default, Deserialize)]
-        #[serde(default)]
+        #[serde(default, bound(deserialize = "'de: 'a"))]
         pub(super) struct $name<'a> {
-            $($(#[serde(rename = $rename)])? #[serde(borrow, deserialize_with = "lenient")] pub(super) $field: $type,)*
+            $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "lenient")] pub(super) $field: $type,)*
         }
     };
 }
@@ -298,6 +298,18 @@ wire! {
         any_of as "anyOf": Option<List<'a>>,
         values as "enum": Option<List<'a>>,
         items: Option<Items<'a>>,
+        meta as "_meta": Option<PropertyMeta<'a>>,
+    }
+}
+wire! {
+    PropertyMeta<'a> { codex: Option<CodexProperty<'a>> }
+}
+wire! {
+    /// codex-acp: a field that takes a note to another one, or a question that takes one.
+    CodexProperty<'a> {
+        question as "questionId": Text,
+        role: Raw<'a>,
+        is_other as "isOther": Option<bool>,
     }
 }
 wire! {

@@ -1,12 +1,13 @@
 //! An attempt's life up to its death: started, born, ready, its frames, its stop.
 
-use super::{Draft, message, offer, prompt, replay};
-use crate::fact::{Fact, StopWhy};
-use crate::head::Phase;
+use super::{Draft, offer, prompt, replay};
+use crate::fact::{Fact, Place, StopWhy};
+use crate::head::{Phase, Written};
 use crate::ids::FrameNo;
 use crate::input::Reply;
 use crate::provider::{Capabilities, Handle, StartFault};
 use crate::refusal::{Code, Refusal};
+use crate::summary::next;
 
 /// Starts an agent for what waits. Never while another attempt, or what is left of one, may live.
 pub(super) fn start(d: &mut Draft<'_>) {
@@ -40,7 +41,9 @@ pub(super) fn ready(
 ) {
     let starting = d.chat.head.attempt.as_ref().filter(|a| a.phase == Phase::Starting);
     let Some(attempt) = starting.map(|attempt| attempt.id) else { return };
+    let root = handle.root.clone();
     d.push(Fact::AttemptReady { attempt, handle, capabilities, model, mode });
+    offer::rewound(d, &root);
     replay::no_more_to_ask(d);
     super::resume::settle(d);
 }
@@ -63,8 +66,14 @@ pub(super) fn frame_done(d: &mut Draft<'_>, frame: FrameNo) {
     prompt::written(d, frame);
 }
 
+/// Not a byte of it was written: a message in it waits again.
 pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
     d.push(Fact::FrameCancelled { frame });
+    let unwritten =
+        d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame && o.written == Written::No);
+    if let Some(message) = unwritten.map(|outstanding| outstanding.message) {
+        d.push(Fact::MessageRequeued { message, place: Place::Head });
+    }
 }
 
 /// A stop of this agent, for the host's reasons. A chat without one has nothing to stop.
@@ -88,7 +97,11 @@ pub(super) fn stop_agent(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     if d.serving().is_none() {
         return Err(Refusal::new(Code::NoTurn, "No agent is running for this chat."));
     }
-    if message::next(d.chat).is_some() {
+    let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
+    if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at) {
+        d.push(Fact::ResumeStopped { recorded_at });
+    }
+    if next(d.chat).is_some() {
         d.push(Fact::QueuePaused { by: crate::fact::Paused::Stop });
     }
     stop(d, StopWhy::Ordered)

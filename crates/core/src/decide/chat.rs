@@ -35,7 +35,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
         message::send(d, id, text, by, Send::Queue)?;
         receipt = Some(ReceiptId { chat: d.given.chat, subject: Subject::Message(id) });
     }
-    Ok(Reply::Opened { receipt })
+    Ok(Reply::Opened { chat: d.given.chat, receipt })
 }
 
 pub(super) fn title(d: &mut Draft<'_>, title: String) -> Result<Reply, Refusal> {

@@ -3,8 +3,8 @@
 
 use super::{Draft, offer, prompt};
 use crate::activity::Activity;
-use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy};
-use crate::head::{Attempt, Delivery, Phase, Written};
+use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy, WithdrawnWhy};
+use crate::head::{Attempt, Delivery, Life, Phase, Written};
 use crate::ids::TaskId;
 use crate::input::Boot;
 use crate::item::Notice;
@@ -28,8 +28,8 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     for task in live {
         d.push(Fact::TaskEnded { task, how: TaskEnd::Lost });
     }
-    settle_outstanding(d, &attempt, boot);
     d.push(Fact::AttemptEnded { attempt: attempt.id, death });
+    settle_outstanding(d, &attempt, boot);
     offer::show(d);
     if let Verdict::Failed(fault) = verdict {
         offer::resume_failed(d, fault, &cut(stderr, STDERR_CHARS_MAX));
@@ -53,6 +53,9 @@ enum Verdict {
 
 fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
     let cause = match (attempt.stop, death) {
+        // What it was doing was recorded when it was told to stop; what it said since changes
+        // nothing.
+        (Some(StopWhy::Offered(_)), _) if !resumed_in_vain(d, attempt) => return Verdict::Plain,
         (Some(StopWhy::Offered(cause)), _) => cause,
         // Ordered for this one chat, or a failure that was filed when it was seen.
         (
@@ -60,18 +63,19 @@ fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
                 StopWhy::Close
                 | StopWhy::Delete
                 | StopWhy::Ordered
-                | StopWhy::Idle
                 | StopWhy::StartFailed,
             ),
             _,
         )
+        | (Some(StopWhy::Idle), Death::Exited { .. } | Death::NeverBorn)
         | (None, Death::NeverBorn) => return Verdict::Plain,
         (None, Death::Exited { .. }) => Cause::AgentDied,
-        (None, Death::KeeperLost) => Cause::KeeperLost,
-        (None, Death::HostLost) => Cause::HostLost,
+        // A release that had not come about when it was lost: it may have found work to do.
+        (None | Some(StopWhy::Idle), Death::KeeperLost) => Cause::KeeperLost,
+        (None | Some(StopWhy::Idle), Death::HostLost) => Cause::HostLost,
     };
     // A resume that took nothing makes no offer of its own: the one that is there stays.
-    if attempt.resuming && !attempt.took && d.chat.head.shown_offer().is_some() {
+    if resumed_in_vain(d, attempt) {
         return Verdict::Failed(StartFault::AgentDied);
     }
     // Nor does a first start that dies by itself: its message waits, and says why.
@@ -79,6 +83,10 @@ fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
         return Verdict::Failed(StartFault::AgentDied);
     }
     if Activity::of(d.chat).shows_work() { Verdict::Offer(cause) } else { Verdict::Plain }
+}
+
+fn resumed_in_vain(d: &Draft<'_>, attempt: &Attempt) -> bool {
+    attempt.resuming && !attempt.took && d.chat.head.shown_offer().is_some()
 }
 
 fn close_turn(d: &mut Draft<'_>, origin: u32) {
@@ -94,6 +102,10 @@ fn close_turn(d: &mut Draft<'_>, origin: u32) {
 fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, boot: Boot) {
     let Some(outstanding) = d.chat.head.outstanding.clone() else { return };
     let message = outstanding.message;
+    if d.chat.head.life == Life::Deleted {
+        d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::ChatDeleted });
+        return;
+    }
     let whole = outstanding.written == Written::Done || outstanding.state == Delivery::Taken;
     if !whole && boot == Boot::Same {
         d.push(Fact::MessageRefused { message, why: RefusedWhy::NotWritten });

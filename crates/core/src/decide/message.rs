@@ -5,14 +5,14 @@ use super::{Draft, attempt, offer, queue, turn};
 use crate::digest;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, WithdrawnWhy};
 use crate::frame::Outgoing;
-use crate::head::{Chat, Delivery, Life, Phase, Queued, Strand};
+use crate::head::{Delivery, Life, Phase, Queued, Strand};
 use crate::ids::{FrameNo, MessageId, ReceiptId, Subject};
 use crate::input::{Choice, Reply, Send};
 use crate::item::{Body, ItemKind, Notice, Role, Row};
-use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX, STRANDED_MESSAGES_MAX};
-use crate::provider::Proof;
+use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
+use crate::provider::{Proof, TurnEnd};
 use crate::refusal::{Code, Refusal};
-use crate::summary::held;
+use crate::summary::{asks, next};
 
 /// Accepts a message.
 pub(super) fn send(
@@ -24,22 +24,26 @@ pub(super) fn send(
 ) -> Result<Reply, Refusal> {
     check_text("text", &text)?;
     may_accept(d)?;
-    let steerable = d.serving().is_some_and(|attempt| attempt.capabilities.steer);
     let running = d.chat.head.turn.is_some() || d.chat.head.outstanding.is_some();
     let (place, note) = match send {
         Send::Queue => (Place::Tail, None),
         Send::Interrupt => (Place::Head, None),
-        Send::Steer if running && !steerable => {
+        // Nothing is given to a running turn yet: that is said rather than done by halves.
+        Send::Steer if running => {
             (Place::Head, Some("This agent cannot be steered: the message runs next.".to_owned()))
         }
         Send::Steer => (Place::Head, None),
     };
-    let paused_by_stop = d.chat.head.paused == Some(Paused::Stop) && by.is_person();
-    let place = if paused_by_stop { Place::Head } else { place };
+    // After a Stop a person's next message runs first and alone; what follows it waits with the
+    // rest rather than overtaking it.
+    let head = &d.chat.head;
+    let alone = head.exempt.is_none() || head.offer.is_some();
+    let next_after_stop = head.paused == Some(Paused::Stop) && by.is_person() && alone;
+    let place = if next_after_stop { Place::Head } else { place };
     accept(d, message, text, by, place);
     if by.is_person() {
         offer::end(d, OfferEnd::Progress);
-        if paused_by_stop || send == Send::Interrupt {
+        if next_after_stop || send == Send::Interrupt {
             d.push(Fact::QueueExempted { message });
         }
     }
@@ -70,13 +74,7 @@ fn may_accept(d: &Draft<'_>) -> Result<(), Refusal> {
         let text = format!("The queue holds {QUEUE_MESSAGES_MAX} messages. Nothing was stored.");
         return Err(Refusal::new(Code::QueueFull, text).limit(QUEUE_MESSAGES_MAX));
     }
-    if d.chat.head.stranded.len() >= STRANDED_MESSAGES_MAX {
-        let text = format!(
-            "{STRANDED_MESSAGES_MAX} messages of this chat have no known outcome. Settle one first."
-        );
-        return Err(Refusal::new(Code::TooManyUnknown, text).limit(STRANDED_MESSAGES_MAX));
-    }
-    Ok(())
+    queue::few_in_doubt(d)
 }
 
 /// Makes a message durable; whether it may be is decided before.
@@ -92,14 +90,6 @@ pub(super) fn accept(
     d.row(Row::MessageText { message, text });
 }
 
-/// The message that may be handed over next, if any waits that may.
-#[must_use]
-pub(super) fn next(chat: &Chat) -> Option<&Queued> {
-    let queue = &chat.aside.queue;
-    let exempt = chat.head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
-    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
-}
-
 /// Does what the chat owes and can do now: starts an agent for a message that may run, hands that
 /// message over once the agent is ready and nothing else is at it. The whole answer to "when is a
 /// message written to an agent".
@@ -107,13 +97,16 @@ pub(super) fn advance(d: &mut Draft<'_>) {
     if d.chat.head.life != Life::Open {
         return;
     }
-    let Some(queued) = next(d.chat).cloned() else { return };
+    let queued = next(d.chat).cloned();
     let Some(attempt) = &d.chat.head.attempt else {
-        attempt::start(d);
+        if queued.is_some() || asks(d.chat) {
+            attempt::start(d);
+        }
         return;
     };
+    let Some(queued) = queued else { return };
     let ready = attempt.phase == Phase::Ready && attempt.stop.is_none();
-    if !ready || d.chat.head.outstanding.is_some() {
+    if !ready || d.is_full() || d.chat.head.outstanding.is_some() {
         return;
     }
     // ACP tells no end of a turn that the agent opened by itself: a message does not wait for it.
@@ -164,6 +157,11 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
     let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
         return;
     };
+    if outstanding.state == Delivery::Taken {
+        // After the take-up an error is a failed turn, not a refusal.
+        turn::ended(d, TurnEnd::Failed, None, Some(text));
+        return;
+    }
     let message = outstanding.message;
     d.say(Notice::TurnFailed, &text);
     match proof {
@@ -188,6 +186,10 @@ pub(super) fn resolve(
         let text = "This message is neither refused nor of unknown outcome.";
         return Err(Refusal::new(Code::NotInDoubt, text));
     };
+    if d.chat.head.offer.as_ref().is_some_and(|offer| offer.continuation == message) {
+        let text = "This message carries on with an offer: resume or dismiss the offer.";
+        return Err(Refusal::new(Code::NotInDoubt, text));
+    }
     match (choice, why) {
         (Choice::Arrived, Strand::Refused) => {
             let text = "The agent provably did not take this message: send it again or discard it.";

@@ -1,23 +1,25 @@
 //! Offers: recorded at a stop, shown at the proven death, ended by what a person does. What ends
 //! an offer is decided here: every ending is a call of [`end`].
 
-use super::{Draft, death, message};
+use super::{Draft, death};
 use crate::activity::Activity;
-use crate::fact::{Fact, OfferEnd, Paused, WithdrawnWhy, fault_code};
+use crate::fact::{Fact, OfferEnd, Paused, StopWhy, WithdrawnWhy, fault_code};
 use crate::ids::MessageId;
 use crate::input::{NotResumed, Reply};
 use crate::item::Notice;
 use crate::offer::{Action, Cause, Failure, Snapshot};
 use crate::provider::{StartFault, TurnEnd};
 use crate::refusal::Refusal;
+use crate::summary::next;
 use crate::time::Micros;
 
 /// The namespace of the ids of continuations.
 const CONTINUATIONS: uuid::Uuid = uuid::Uuid::from_u128(0x6f0c_77a1_52d4_5c1b_9a35_3f1c_8e24_b7d6);
 
-/// The one message that resumes an offer: its id is a function of the offer.
+/// The one message that resumes an offer: its id is a function of the offer. The attempt keeps two
+/// offers apart that a clock set back gave the same time.
 fn continuation(d: &Draft<'_>, recorded_at: Micros) -> MessageId {
-    let name = format!("{} {}", d.given.chat, recorded_at.0);
+    let name = format!("{} {} {}", d.given.chat, d.chat.head.attempts, recorded_at.0);
     MessageId::new(uuid::Uuid::new_v5(&CONTINUATIONS, name.as_bytes()))
 }
 
@@ -33,7 +35,6 @@ pub(super) fn record(d: &mut Draft<'_>, cause: Cause) {
         return;
     }
     end(d, OfferEnd::Replaced);
-    // Two stops of one chat within a microsecond would share a name.
     let recorded_at = d.given.at;
     d.push(Fact::OfferRecorded {
         cause,
@@ -45,9 +46,11 @@ pub(super) fn record(d: &mut Draft<'_>, cause: Cause) {
 }
 
 /// Somebody other than the host told the keeper to stop: what follows changes no snapshot.
-pub(super) fn signalled(d: &mut Draft<'_>) {
-    if d.serving().is_some() {
-        record(d, Cause::Quit);
+pub(super) fn signalled(d: &mut Draft<'_>, cause: Cause) {
+    if let Some(attempt) = d.serving().map(|attempt| attempt.id) {
+        record(d, cause);
+        // Whoever told it, it is being stopped: it is given nothing more.
+        d.push(Fact::StopRequested { attempt, why: StopWhy::Offered(cause) });
     }
 }
 
@@ -93,25 +96,46 @@ pub(super) fn taken(d: &mut Draft<'_>, message: MessageId) {
     }
 }
 
+/// The agent's session stands; one with another root than the offer recorded is a fork, and there
+/// is nothing of the offer's to carry on with in it.
+pub(super) fn rewound(d: &mut Draft<'_>, root: &str) {
+    let recorded = d.chat.head.shown_offer().and_then(|offer| offer.root.as_deref());
+    if recorded.is_some_and(|recorded| recorded != root) {
+        end(d, OfferEnd::Rewound);
+    }
+}
+
 /// A person lets an offer go; what waits beside it stays, paused.
 pub(super) fn dismiss(d: &mut Draft<'_>, recorded_at: Option<Micros>) -> Result<Reply, Refusal> {
     let Some(offer) = d.chat.head.shown_offer() else {
-        return Ok(Reply::NotResumed { why: NotResumed::NoOffer });
+        let lone = d.chat.head.offer.is_none()
+            && d.chat.head.failure.is_some()
+            && !d.chat.head.may_live
+            && recorded_at.is_none();
+        if !lone {
+            return Ok(Reply::NotResumed { why: NotResumed::NoOffer });
+        }
+        return Ok(let_go(d));
     };
     if recorded_at.is_some_and(|at| at != offer.recorded_at) {
         return Ok(Reply::NotResumed { why: NotResumed::Superseded });
     }
+    Ok(let_go(d))
+}
+
+/// Ends an offer, or a failure without one; what it held is held by a pause.
+fn let_go(d: &mut Draft<'_>) -> Reply {
     end(d, OfferEnd::Dismissed);
     if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
         d.push(Fact::QueuePaused { by: Paused::Dismiss });
     }
-    Ok(Reply::Dismissed)
+    Reply::Dismissed
 }
 
 /// A start or a resume came to nothing: a failure is filed, which holds the queue; an offer stays.
 pub(super) fn resume_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
     let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
-    let waits = message::next(d.chat).is_some() || resuming.is_some();
+    let waits = next(d.chat).is_some() || resuming.is_some();
     if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at) {
         d.push(Fact::ResumeStopped { recorded_at });
     }

@@ -7,7 +7,9 @@ use crate::head::PromptState;
 use crate::ids::{FrameNo, PromptId, ReceiptId, Subject};
 use crate::input::Reply;
 use crate::item::{Body, Field, ItemKind, Notice, Role, Row};
-use crate::limits::{ANSWER_BYTES_MAX, OPEN_PROMPTS_MAX, PROMPT_OPTIONS_MAX, label};
+use crate::limits::{
+    ANSWER_BYTES_MAX, OPEN_PROMPTS_MAX, OUTBOX_FRAMES_MAX, PROMPT_OPTIONS_MAX, label,
+};
 use crate::provider::{Asked, Question};
 use crate::refusal::{Code, Refusal};
 
@@ -52,6 +54,9 @@ pub(super) fn answer(
     }
     let asked = d.chat.aside.prompts.get(&prompt).ok_or_else(gone)?;
     check(asked, &answer)?;
+    if d.is_full() {
+        return Err(full());
+    }
     // An agent that is being stopped is asked nothing and told nothing.
     let frame = d.next_frame().ok_or_else(gone)?;
     d.push(Fact::PromptAnswered { prompt, answer: answer.clone(), by, device, frame });
@@ -59,6 +64,12 @@ pub(super) fn answer(
     super::offer::end(d, OfferEnd::Answered);
     let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Answer(prompt) };
     Ok(Reply::Answered { receipt })
+}
+
+/// The agent takes nothing that is written to it.
+pub(super) fn full() -> Refusal {
+    let text = format!("{OUTBOX_FRAMES_MAX} frames wait for an agent that reads none.");
+    Refusal::new(Code::Overloaded, text).limit(OUTBOX_FRAMES_MAX)
 }
 
 fn invalid(field: &str, text: impl Into<String>) -> Refusal {

@@ -2,11 +2,12 @@
 
 use super::{Draft, message, offer};
 use crate::digest;
-use crate::fact::{Fact, OfferEnd, Paused, WithdrawnWhy};
+use crate::fact::{Author, Fact, OfferEnd, Paused, WithdrawnWhy};
 use crate::head::Queued;
 use crate::ids::MessageId;
 use crate::input::Reply;
 use crate::item::Row;
+use crate::limits::STRANDED_MESSAGES_MAX;
 use crate::refusal::{Code, Refusal};
 
 fn queued<'a>(d: &'a Draft<'_>, message: MessageId) -> Result<&'a Queued, Refusal> {
@@ -20,10 +21,7 @@ fn queued<'a>(d: &'a Draft<'_>, message: MessageId) -> Result<&'a Queued, Refusa
 
 pub(super) fn edit(d: &mut Draft<'_>, id: MessageId, text: String) -> Result<Reply, Refusal> {
     message::check_text("text", &text)?;
-    let queued = queued(d, id)?;
-    if !queued.by.is_person() && queued.item.is_some() {
-        return Err(Refusal::new(Code::NotQueued, "A continuation is not edited."));
-    }
+    own(queued(d, id)?)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     d.push(Fact::MessageEdited { message: id, bytes, digest: digest(&text) });
     d.row(Row::MessageText { message: id, text });
@@ -31,9 +29,30 @@ pub(super) fn edit(d: &mut Draft<'_>, id: MessageId, text: String) -> Result<Rep
 }
 
 pub(super) fn withdraw(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, Refusal> {
-    queued(d, message)?;
+    own(queued(d, message)?)?;
     d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Person });
+    stop_empty_resume(d);
     Ok(Reply::Done)
+}
+
+/// A continuation is its offer's: its bytes are fixed, and it goes when the offer does.
+fn own(queued: &Queued) -> Result<(), Refusal> {
+    if queued.by == Author::Host {
+        let text = "A continuation belongs to its offer: dismiss the offer to take it back.";
+        return Err(Refusal::new(Code::NotQueued, text));
+    }
+    Ok(())
+}
+
+/// A resume whose message was taken back has nothing left to do.
+fn stop_empty_resume(d: &mut Draft<'_>) {
+    let exempt = d.chat.head.exempt;
+    let offer = d.chat.head.offer.as_ref().filter(|offer| offer.resuming && exempt.is_none());
+    if let Some(recorded_at) = offer.filter(|offer| offer.starting).map(|offer| offer.recorded_at)
+        && d.chat.head.outstanding.is_none()
+    {
+        d.push(Fact::ResumeStopped { recorded_at });
+    }
 }
 
 pub(super) fn order(d: &mut Draft<'_>, order: &[MessageId]) -> Result<Reply, Refusal> {
@@ -52,7 +71,8 @@ pub(super) fn order(d: &mut Draft<'_>, order: &[MessageId]) -> Result<Reply, Ref
 
 /// Runs one message next, whatever holds the queue. It is a person's own progress.
 pub(super) fn send_now(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, Refusal> {
-    queued(d, message)?;
+    own(queued(d, message)?)?;
+    few_in_doubt(d)?;
     let mut order: Vec<MessageId> = d.chat.aside.queue.iter().map(|q| q.message).collect();
     order.retain(|id| *id != message);
     order.insert(0, message);
@@ -63,7 +83,7 @@ pub(super) fn send_now(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, R
 }
 
 pub(super) fn pause(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
-    if d.chat.head.paused.is_none() {
+    if d.chat.head.paused.is_none() || d.chat.head.exempt.is_some() {
         d.push(Fact::QueuePaused { by: Paused::Person });
     }
     Ok(Reply::Done)
@@ -71,11 +91,23 @@ pub(super) fn pause(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
 
 /// Lets the queue run again. It is a person's own progress.
 pub(super) fn resume(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    few_in_doubt(d)?;
     offer::end(d, OfferEnd::Progress);
     if d.chat.head.paused.is_some() {
         d.push(Fact::QueueResumed);
     }
     Ok(Reply::Done)
+}
+
+/// Each act that lets the queue run may leave one more message without an outcome.
+pub(super) fn few_in_doubt(d: &Draft<'_>) -> Result<(), Refusal> {
+    if d.chat.head.stranded.len() >= STRANDED_MESSAGES_MAX {
+        let text = format!(
+            "{STRANDED_MESSAGES_MAX} messages of this chat have no known outcome. Settle one first."
+        );
+        return Err(Refusal::new(Code::TooManyUnknown, text).limit(STRANDED_MESSAGES_MAX));
+    }
+    Ok(())
 }
 
 /// A person wants to try again what a failure holds.

@@ -3,7 +3,7 @@
 
 use super::Draft;
 use crate::fact::{Evidence, Fact, RefusedWhy};
-use crate::head::{Strand, Stranded};
+use crate::head::Stranded;
 use crate::ids::MessageId;
 
 /// What a history proves of a message.
@@ -17,7 +17,7 @@ enum Found {
 /// The history of the session was replayed to its end.
 pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
     // Only the last message can be the one in doubt: one message at most is at an agent.
-    let Some(asking) = d.chat.head.stranded.iter().rev().find(|s| is_asking(s)).cloned() else {
+    let Some(asking) = d.chat.head.stranded.iter().rev().find(|s| s.is_asking()).cloned() else {
         return;
     };
     let message = asking.message;
@@ -40,22 +40,16 @@ fn find(asking: &Stranded, messages: u64, last: Option<&str>) -> Found {
     let same = last == Some(asking.digest.as_str());
     match (same, messages.cmp(&asking.before)) {
         (true, std::cmp::Ordering::Greater) => Found::Named,
-        (true, std::cmp::Ordering::Equal) | (false, std::cmp::Ordering::Equal) => Found::Absent,
-        (true, std::cmp::Ordering::Less) => Found::Nothing,
-        (false, _) => Found::Absent,
-    }
-}
-
-fn is_asking(stranded: &Stranded) -> bool {
-    match stranded.why {
-        Strand::Unknown { asking } => asking,
-        Strand::Refused => false,
+        (true | false, std::cmp::Ordering::Equal) | (false, std::cmp::Ordering::Greater) => {
+            Found::Absent
+        }
+        (true | false, std::cmp::Ordering::Less) => Found::Nothing,
     }
 }
 
 /// The session stands: what it did not tell of it will not tell.
 pub(super) fn no_more_to_ask(d: &mut Draft<'_>) {
-    let left = d.chat.head.stranded.iter().filter(|stranded| is_asking(stranded));
+    let left = d.chat.head.stranded.iter().filter(|stranded| stranded.is_asking());
     let left: Vec<MessageId> = left.map(|stranded| stranded.message).collect();
     for message in left {
         d.push(Fact::MessageDoubted { message, asking: false });

@@ -3,12 +3,13 @@
 use super::{Draft, message, offer};
 use crate::continuation;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Place, WithdrawnWhy};
-use crate::head::{Life, Strand, Stranded};
+use crate::head::{Life, Strand};
 use crate::ids::{MessageId, ReceiptId, Subject};
 use crate::input::{Anyway, Choice, NotResumed, Reply};
+use crate::offer::Failure;
 use crate::provider::StartFault;
 use crate::refusal::Refusal;
-use crate::summary::needs_choice;
+use crate::summary::{asks, needs_choice, next};
 use crate::time::Micros;
 
 pub(super) fn resume(
@@ -18,7 +19,9 @@ pub(super) fn resume(
     anyway: Anyway,
 ) -> Result<Reply, Refusal> {
     let not = |why| Ok(Reply::NotResumed { why });
-    let Some(offer) = d.chat.head.shown_offer().cloned() else { return not(NotResumed::NoOffer) };
+    let Some(offer) = d.chat.head.shown_offer().cloned() else {
+        return Ok(retry(d, recorded_at, anyway));
+    };
     if recorded_at.is_some_and(|at| at != offer.recorded_at) {
         return not(NotResumed::Superseded);
     }
@@ -32,49 +35,78 @@ pub(super) fn resume(
     if choice.is_none() && needs_choice(&d.chat.head) {
         return not(NotResumed::NeedsChoice);
     }
+    if let Err(failure) = clear_way(d, anyway) {
+        return not(NotResumed::Failed { failure });
+    }
+    d.push(Fact::ResumeStarted { recorded_at: offer.recorded_at, choice });
+    requeue_refused(d);
+    // A chat that was only starting carries on with the message that it was starting for.
+    let doubted = d.chat.head.stranded.iter().any(|stranded| stranded.by_death);
+    if !offer.starting || (d.chat.aside.queue.is_empty() && !doubted) {
+        bring_continuation(d, offer.continuation);
+    }
+    if !asks(d.chat) {
+        settle(d);
+    }
+    Ok(Reply::Resuming { receipt: receipt(d) })
+}
+
+/// What a failure holds is tried again: that of the last start, whatever it was.
+fn clear_way(d: &mut Draft<'_>, anyway: Anyway) -> Result<(), Failure> {
     if d.chat.head.may_live {
         match anyway {
-            Anyway::No => {
-                let failure = offer::failure(StartFault::AgentMayLive, "");
-                return not(NotResumed::Failed { failure });
-            }
+            Anyway::No => return Err(offer::failure(StartFault::AgentMayLive, "")),
             Anyway::Yes => d.push(Fact::StartedAnyway),
         }
     }
     if d.chat.head.failure.is_some() {
         d.push(Fact::FailureCleared);
     }
-    d.push(Fact::ResumeStarted { recorded_at: offer.recorded_at, choice });
-    requeue_refused(d);
-    let waiting = d.chat.aside.queue.front().map(|queued| queued.message);
-    let first = match waiting {
-        Some(message) if offer.starting => message,
-        _ => {
-            bring_continuation(d, offer.continuation);
-            offer.continuation
-        }
-    };
-    d.push(Fact::QueueExempted { message: first });
-    if asked(&d.chat.head.stranded) {
-        settle(d);
+    Ok(())
+}
+
+/// A failed start that has no offer beside it, as that of a chat's first message: what waits is
+/// tried again.
+fn retry(d: &mut Draft<'_>, recorded_at: Option<Micros>, anyway: Anyway) -> Reply {
+    let lone = d.chat.head.offer.is_none() && d.chat.head.life == Life::Open;
+    if !lone || d.chat.head.failure.is_none() || recorded_at.is_some() {
+        return Reply::NotResumed { why: NotResumed::NoOffer };
     }
-    Ok(Reply::Resuming { receipt: receipt(d) })
+    if let Err(failure) = clear_way(d, anyway) {
+        return Reply::NotResumed { why: NotResumed::Failed { failure } };
+    }
+    let message = next(d.chat).map(|queued| queued.message);
+    let subject = message.map(Subject::Message);
+    Reply::Resuming { receipt: subject.map(|subject| ReceiptId { chat: d.given.chat, subject }) }
 }
 
 fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
-    let message =
-        d.chat.head.exempt.or_else(|| d.chat.head.outstanding.as_ref().map(|o| o.message));
+    let head = &d.chat.head;
+    let message = head
+        .exempt
+        .or_else(|| head.outstanding.as_ref().map(|o| o.message))
+        .or_else(|| {
+            let offer = head.offer.as_ref()?;
+            let doubted = head.stranded.iter().rev().find(|stranded| stranded.by_death);
+            let waiting = doubted.map(|stranded| stranded.message);
+            if offer.starting { waiting } else { Some(offer.continuation) }
+        });
     message.map(|id| ReceiptId { chat: d.given.chat, subject: Subject::Message(id) })
 }
 
 /// Puts the continuation at the queue's head. One that is there, or was refused, is the same
-/// message again.
+/// message again; one in doubt is settled first.
 fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
     if d.chat.aside.queue.iter().any(|queued| queued.message == id) {
         return;
     }
-    if d.chat.head.stranded.iter().any(|stranded| stranded.message == id) {
-        d.push(Fact::MessageRequeued { message: id, place: Place::Head });
+    if let Some(stranded) = d.chat.head.stranded.iter().find(|stranded| stranded.message == id) {
+        match stranded.why {
+            Strand::Refused => {
+                d.push(Fact::MessageRequeued { message: id, place: Place::Head });
+            }
+            Strand::Unknown { .. } => {}
+        }
         return;
     }
     let text = continuation::TEXT.to_owned();
@@ -89,13 +121,6 @@ fn requeue_refused(d: &mut Draft<'_>) {
     for message in refused.into_iter().rev() {
         d.push(Fact::MessageRequeued { message, place: Place::Head });
     }
-}
-
-fn asked(stranded: &[Stranded]) -> bool {
-    !stranded.iter().any(|stranded| match stranded.why {
-        Strand::Unknown { asking } => asking,
-        Strand::Refused => false,
-    })
 }
 
 /// The agent's own store was asked as far as it can be: what is still in doubt follows the
@@ -123,9 +148,21 @@ pub(super) fn settle(d: &mut Draft<'_>) {
         return;
     }
     requeue_refused(d);
-    // A continuation that was itself in doubt and turned out to have arrived has resumed it.
-    let waits = d.chat.aside.queue.iter().any(|queued| queued.message == offer.continuation);
-    if !waits && !offer.starting {
-        offer::end(d, OfferEnd::Resumed);
+    let mut queue = d.chat.aside.queue.iter().map(|queued| queued.message);
+    let first =
+        if offer.starting { queue.next() } else { queue.find(|id| *id == offer.continuation) };
+    match first {
+        Some(message) if d.chat.head.exempt == Some(message) => {}
+        Some(message) => d.push(Fact::QueueExempted { message }),
+        // What was to carry on was itself in doubt: it arrived, or a person let it go.
+        None => {
+            let how = match offer.choice {
+                Some(Choice::Discard) if !doubts.is_empty() => OfferEnd::Dismissed,
+                Some(Choice::Arrived | Choice::SendAgain | Choice::Discard) | None => {
+                    OfferEnd::Resumed
+                }
+            };
+            offer::end(d, how);
+        }
     }
 }

@@ -62,7 +62,11 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     if d.chat.head.turn.is_none() && d.chat.head.outstanding.is_none() {
         return Err(Refusal::new(Code::NoTurn, "No turn is running."));
     }
-    if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
+    if d.is_full() {
+        return Err(prompt::full());
+    }
+    let pausable = d.chat.head.paused.is_none() || d.chat.head.exempt.is_some();
+    if !d.chat.aside.queue.is_empty() && pausable {
         d.push(Fact::QueuePaused { by: Paused::Stop });
     }
     request_end(d);
@@ -73,7 +77,12 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
 pub(super) fn request_end(d: &mut Draft<'_>) {
     let running = d.chat.head.turn.is_some() || d.chat.head.outstanding.is_some();
     let asked = d.chat.head.turn.is_some_and(|turn| turn.interrupted.is_some());
-    if !running || asked || d.serving().is_none() {
+    if !running || d.serving().is_none() {
+        return;
+    }
+    if asked {
+        // What was asked since then waits for nobody any more.
+        prompt::cancel_open(d);
         return;
     }
     d.issue(Outgoing::Interrupt);

@@ -159,7 +159,9 @@ impl Fields {
         let Some(list) = self.list(name, most)? else { return Ok(None) };
         let mut texts = Vec::with_capacity(list.len());
         for value in list {
-            let Value::String(text) = value else { return Err(self.invalid(name, "a list of texts")) };
+            let Value::String(text) = value else {
+                return Err(self.invalid(name, "a list of texts"));
+            };
             self.fits(name, &text, Most::Bytes(each))?;
             texts.push(text);
         }

@@ -1,8 +1,11 @@
-//! `Idempotency-Key`: the name of an operation, unique for its principal.
+//! Headers of a write: `Idempotency-Key`, the name of an operation, unique for its principal; and
+//! `Holdfast-Device`, what the caller calls the device that it runs on.
 
 use axum::http::HeaderMap;
 use holdfast_core::limits::OPERATION_KEY_CHARS_MAX;
 use holdfast_core::refusal::{Code, Refusal};
+
+use crate::limits::NAME_CHARS_MAX;
 
 /// The header that carries the key.
 pub(crate) const HEADER: &str = "idempotency-key";
@@ -27,6 +30,26 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
             ),
         )
         .limit(OPERATION_KEY_CHARS_MAX)),
+    }
+}
+
+/// The header that names the caller's device, for whoever comes too late with an answer.
+pub(crate) const DEVICE_HEADER: &str = "holdfast-device";
+
+/// The device by the caller's word, if it has one.
+///
+/// # Errors
+/// `invalid_field` for a name that is empty, long or not printable ASCII.
+pub(crate) fn device(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let Some(device) = headers.get(DEVICE_HEADER) else { return Ok(None) };
+    match device.to_str() {
+        Ok(text) if (1..=NAME_CHARS_MAX).contains(&text.len()) => Ok(Some(text.to_owned())),
+        _ => Err(Refusal::new(
+            Code::InvalidField,
+            format!("Holdfast-Device has to be 1 to {NAME_CHARS_MAX} printable ASCII characters."),
+        )
+        .field(DEVICE_HEADER)
+        .limit(NAME_CHARS_MAX)),
     }
 }
 

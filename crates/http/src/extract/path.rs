@@ -15,7 +15,10 @@ impl At {
     ///
     /// # Errors
     /// `invalid_id` where the text has not its form; one that has, and names nothing, is 404 later.
-    pub(crate) fn id<T: std::str::FromStr<Err = InvalidId>>(&self, name: &str) -> Result<T, Refusal> {
+    pub(crate) fn id<T: std::str::FromStr<Err = InvalidId>>(
+        &self,
+        name: &str,
+    ) -> Result<T, Refusal> {
         let part = self.0.iter().find(|(key, _)| key == name);
         let text = part.map_or("", |(_, text)| text.as_str());
         text.parse().map_err(|fault: InvalidId| {

@@ -209,7 +209,7 @@ impl Link {
         let (pushed, pushes) = mpsc::channel(PUSHES_WAITING_MAX);
         let shared = Arc::new(Shared::default());
         *lock(&shared.pushes) = Some(pushes);
-        let (gone, is_gone) = oneshot::channel();
+        let (gone, is_gone) = oneshot::channel::<()>();
         tokio::spawn({
             let shared = Arc::clone(&shared);
             async move {

@@ -218,7 +218,7 @@ impl SpoolFs for DirFs {
             let first = name
                 .to_str()
                 .and_then(|name| name.strip_suffix(SEGMENT_SUFFIX))
-                .and_then(|first| first.parse().ok());
+                .and_then(|first| first.parse::<u64>().ok());
             found.extend(first);
         }
         found.sort_unstable();

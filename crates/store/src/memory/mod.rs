@@ -76,12 +76,7 @@ impl Store for Memory {
     fn owing(&self) -> Answer<Vec<ChatId>> {
         self.ask(MemoryStore::owing)
     }
-    fn chats(
-        &self,
-        filter: ChatFilter,
-        before: Option<String>,
-        limit: usize,
-    ) -> Answer<ChatPage> {
+    fn chats(&self, filter: ChatFilter, before: Option<String>, limit: usize) -> Answer<ChatPage> {
         let page = self.with(|store| store.chats(filter, before.as_deref(), limit));
         Box::pin(std::future::ready(page.ok_or(QueryError::InvalidPage)))
     }

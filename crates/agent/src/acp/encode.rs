@@ -1,0 +1,66 @@
+//! What goes out: one line for each frame.
+
+use holdfast_core::frame::Outgoing;
+use holdfast_core::ids::FrameNo;
+use holdfast_core::provider::ProtocolFrame;
+use serde_json::json;
+
+use super::tasks::Target;
+use super::{State, prompts};
+use crate::codec::{Content, EncodeError};
+use crate::jsonrpc;
+
+impl State {
+    /// The bytes of a frame.
+    ///
+    /// # Errors
+    ///
+    /// See [`EncodeError`].
+    pub fn encode(
+        &self,
+        frame: FrameNo,
+        out: &Outgoing,
+        content: &Content<'_>,
+    ) -> Result<Vec<u8>, EncodeError> {
+        let line = match out {
+            Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
+                jsonrpc::request(frame.0, method, params)
+            }
+            Outgoing::Protocol(ProtocolFrame::Reply { id, outcome }) => jsonrpc::reply(id, outcome),
+            Outgoing::Message { message: _ } => {
+                let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
+                let prompt = json!([{ "type": "text", "text": text }]);
+                let params = json!({ "sessionId": self.named(frame)?, "prompt": prompt });
+                jsonrpc::request(frame.0, "session/prompt", &params.to_string())
+            }
+            Outgoing::Answer { prompt, answer } => {
+                let gone = EncodeError::PromptGone { prompt: prompt.n };
+                let row = self.prompts.get(prompt.n).ok_or(gone)?;
+                jsonrpc::reply(&row.request, &prompts::outcome(&row.shape, answer))
+            }
+            Outgoing::Interrupt => {
+                let params = json!({ "sessionId": self.named(frame)? });
+                jsonrpc::notification("session/cancel", &params.to_string())
+            }
+            Outgoing::StopTask { task } => {
+                let id = match self.tasks.target(task.n) {
+                    Target::Id(id) => id,
+                    Target::NotStoppable => {
+                        return Err(EncodeError::TaskNotStoppable { task: task.n });
+                    }
+                    Target::Gone => return Err(EncodeError::TaskGone { task: task.n }),
+                };
+                let params = json!({ "sessionId": self.named(frame)?, "taskId": id });
+                jsonrpc::request(frame.0, "_holdfast/task_stop", &params.to_string())
+            }
+        };
+        line.map_err(|source| EncodeError::NotJson { frame, source })
+    }
+
+    fn named(&self, frame: FrameNo) -> Result<&str, EncodeError> {
+        if self.session.is_empty() {
+            return Err(EncodeError::NoSession { frame });
+        }
+        Ok(&self.session)
+    }
+}

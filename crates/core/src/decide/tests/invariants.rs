@@ -1,0 +1,135 @@
+//! What holds after every input, whatever it was.
+
+use std::collections::BTreeSet;
+
+use super::Scene;
+use crate::fact::Fact;
+use crate::head::{Chat, Life};
+use crate::ids::MessageId;
+use crate::input::{Command, Input};
+use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX, OUTBOX_FRAMES_MAX, STRANDED_MESSAGES_MAX};
+
+/// Where a message is that was accepted and is not over.
+fn held(chat: &Chat) -> Vec<MessageId> {
+    let queue = chat.aside.queue.iter().map(|q| q.message);
+    let out = chat.head.outstanding.iter().map(|o| o.message);
+    queue.chain(out).chain(chat.head.stranded.iter().map(|s| s.message)).collect()
+}
+
+pub(super) fn check(before: &Chat, input: &Input, scene: &Scene, facts: &[Fact]) {
+    let chat = &scene.chat;
+    let head = &chat.head;
+    no_message_vanishes(before, chat, facts);
+    offers_end_by_acts(input, facts);
+    nothing_twice(before, facts);
+    if head.attempt.is_none() {
+        assert!(head.turn.is_none(), "a turn without an agent");
+        assert!(head.outstanding.is_none(), "a message at no agent");
+        assert!(head.prompts.is_empty() && head.tasks.is_empty() && head.more_tasks.total() == 0);
+        assert!(chat.aside.prompts.is_empty() && chat.aside.tasks.is_empty());
+    }
+    assert_eq!(head.prompts.len(), chat.aside.prompts.len());
+    assert_eq!(head.tasks.len(), chat.aside.tasks.len());
+    assert!(head.prompts.len() <= OPEN_PROMPTS_MAX && head.tasks.len() <= LIVE_TASKS_MAX);
+    // Beside the bound one may be at the agent when it is met, and one is a continuation.
+    assert!(head.stranded.len() <= STRANDED_MESSAGES_MAX + 2, "{}", head.stranded.len());
+    if let Some(attempt) = &head.attempt {
+        // Beside the bound there may be a frame for each answer of a person and an interrupt.
+        assert!(attempt.outbox.len() <= OUTBOX_FRAMES_MAX + 2);
+        let frames: Vec<u64> = attempt.outbox.iter().map(|issued| issued.frame.0).collect();
+        assert!(frames.windows(2).all(|pair| pair[0] < pair[1]), "frames out of order");
+    }
+    if let Some(exempt) = head.exempt {
+        assert!(chat.aside.queue.iter().any(|q| q.message == exempt), "exempt, but not waiting");
+    }
+    if head.life != Life::Open {
+        assert!(head.offer.is_none(), "an offer of a chat that is gone");
+        assert!(!facts.iter().any(|f| matches!(f, Fact::AttemptStarting { .. })));
+    }
+    let text = serde_json::to_string(head).expect("serialises");
+    assert_eq!(&serde_json::from_str::<crate::head::Head>(&text).expect("reads back"), head);
+}
+
+/// What was accepted is queued, at the agent, or without an outcome, until it is settled or an act
+/// withdraws it; and it is in one place only.
+fn no_message_vanishes(before: &Chat, chat: &Chat, facts: &[Fact]) {
+    let now = held(chat);
+    let set: BTreeSet<MessageId> = now.iter().copied().collect();
+    assert_eq!(set.len(), now.len(), "a message in two places");
+    let mut due: BTreeSet<MessageId> = held(before).into_iter().collect();
+    for fact in facts {
+        match fact {
+            Fact::MessageAccepted { message, .. } => {
+                assert!(due.insert(*message), "accepted twice");
+            }
+            Fact::MessageSettled { message, .. } | Fact::MessageWithdrawn { message, .. } => {
+                assert!(due.remove(message), "settled or withdrawn, but not there");
+            }
+            Fact::ChatDeleted => {
+                due.retain(|id| chat.head.outstanding.as_ref().is_some_and(|o| o.message == *id));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(set, due, "a message vanished, or came from nowhere");
+}
+
+/// Offers end by what a person does, by the proof that they were resumed, by a newer stop; never
+/// by time and never by an agent's own doing.
+fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
+    use crate::fact::OfferEnd;
+    for fact in facts {
+        let Fact::OfferEnded { how, .. } = fact else { continue };
+        let fits = match how {
+            OfferEnd::Resumed => matches!(
+                input,
+                Input::Provider { .. } | Input::Command(Command::Resume { .. })
+            ),
+            OfferEnd::Dismissed => matches!(
+                input,
+                Input::Provider { .. }
+                    | Input::Command(Command::Dismiss { .. } | Command::Resume { .. })
+            ),
+            OfferEnd::Progress => matches!(
+                input,
+                Input::Command(
+                    Command::Send { .. } | Command::SendNow { .. } | Command::ResumeQueue
+                )
+            ),
+            OfferEnd::Answered => matches!(input, Input::Command(Command::Answer { .. })),
+            OfferEnd::Closed => {
+                matches!(input, Input::Command(Command::Close | Command::Delete))
+            }
+            OfferEnd::Rewound | OfferEnd::Finished => matches!(input, Input::Provider { .. }),
+            OfferEnd::Replaced => matches!(
+                input,
+                Input::Keeper { .. } | Input::Command(Command::Stop { .. })
+            ),
+        };
+        assert!(fits, "{how:?} by {input:?}");
+    }
+}
+
+/// A message goes to an agent from the queue, and only while nothing else is at it.
+fn nothing_twice(before: &Chat, facts: &[Fact]) {
+    let mut waiting: BTreeSet<MessageId> = before.aside.queue.iter().map(|q| q.message).collect();
+    let mut out = before.head.outstanding.as_ref().map(|o| o.message);
+    for fact in facts {
+        match fact {
+            Fact::MessageAccepted { message, .. } | Fact::MessageRequeued { message, .. } => {
+                waiting.insert(*message);
+                out = out.filter(|id| id != message);
+            }
+            Fact::MessageHanded { message, .. } => {
+                assert!(waiting.remove(message), "handed over, but not waiting");
+                assert_eq!(out, None, "two messages at one agent");
+                out = Some(*message);
+            }
+            Fact::MessageSettled { message, .. }
+            | Fact::MessageRefused { message, .. }
+            | Fact::MessageDoubted { message, .. }
+            | Fact::MessageWithdrawn { message, .. } => out = out.filter(|id| id != message),
+            _ => {}
+        }
+    }
+}

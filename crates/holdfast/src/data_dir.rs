@@ -1,0 +1,163 @@
+//! The data directory: one host at a time, its token, and where it can be reached.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{Failed, REFUSED};
+
+const LOCK: &str = "host.lock";
+const ENDPOINT: &str = "endpoint.json";
+const TOKEN: &str = "token";
+const TOKEN_PREFIX: &str = "hf_";
+
+/// Where a host can be reached, for clients to look up at each call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Endpoint {
+    pub(crate) url: String,
+    pub(crate) token: String,
+    pub(crate) pid: u32,
+    pub(crate) generation: u64,
+    pub(crate) version: String,
+}
+
+/// The data directory of this host, which no other host has while this value lives.
+#[derive(Debug)]
+pub(crate) struct DataDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// Where the data are by default: `$XDG_DATA_HOME/holdfast`.
+pub(crate) fn usual_place() -> anyhow::Result<PathBuf> {
+    let under = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || under("HOME").map(|home| home.join(".local/share"));
+    under("XDG_DATA_HOME")
+        .or_else(home)
+        .map(|data| data.join("holdfast"))
+        .ok_or_else(|| anyhow!("neither XDG_DATA_HOME nor HOME is set: name --data-dir"))
+}
+
+/// Refuses a directory in which another host is, before anything is touched.
+pub(crate) fn check_free(path: &Path) -> Result<(), Failed> {
+    if let Ok(lock) = File::open(path.join(LOCK))
+        && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err()
+    {
+        return Err(in_use(path));
+    }
+    Ok(())
+}
+
+fn in_use(path: &Path) -> Failed {
+    let other = read_endpoint(path).map_or_else(
+        || "another host, which is just starting".to_owned(),
+        |other| format!("the host with pid {} at {}", other.pid, other.url),
+    );
+    let text = format!("the data directory {} is in use by {other}", path.display());
+    Failed::new(REFUSED, anyhow!(text))
+}
+
+fn read_endpoint(path: &Path) -> Option<Endpoint> {
+    serde_json::from_slice(&std::fs::read(path.join(ENDPOINT)).ok()?).ok()
+}
+
+impl DataDir {
+    /// Takes the directory, and makes it if it is not there.
+    pub(crate) fn take(path: &Path) -> Result<Self, Failed> {
+        let name = || format!("cannot use the data directory {}", path.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(path).with_context(name)?;
+        let path = std::fs::canonicalize(path).with_context(name)?;
+        let lock = private(&path.join(LOCK)).with_context(name)?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(in_use(&path));
+        }
+        Ok(Self { path, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The token of this host's owner: made once, so that it stays valid across restarts.
+    pub(crate) fn token(&self) -> anyhow::Result<String> {
+        let path = self.path.join(TOKEN);
+        let mut file = private(&path).with_context(|| format!("cannot open {}", path.display()))?;
+        let mut text = String::new();
+        Read::by_ref(&mut file).take(256).read_to_string(&mut text)?;
+        let text = text.trim();
+        if text.starts_with(TOKEN_PREFIX) && text.len() == TOKEN_PREFIX.len() + 64 {
+            return Ok(text.to_owned());
+        }
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).context("there is no randomness for a token")?;
+        let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = format!("{TOKEN_PREFIX}{hex}");
+        write_whole(&path, format!("{token}\n").as_bytes())?;
+        Ok(token)
+    }
+
+    /// Says where this host is.
+    pub(crate) fn announce(&self, endpoint: &Endpoint) -> anyhow::Result<()> {
+        write_whole(&self.path.join(ENDPOINT), &serde_json::to_vec_pretty(endpoint)?)
+    }
+}
+
+/// Opens a file that only its owner may read, and makes it if it is not there.
+fn private(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Writes a file so that a reader finds the old or the new one, whole.
+fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let new = path.with_extension("new");
+    let name = || format!("cannot write {}", path.display());
+    let _ = std::fs::remove_file(&new);
+    let mut file = private(&new).with_context(name)?;
+    file.write_all(bytes).with_context(name)?;
+    file.sync_all().with_context(name)?;
+    std::fs::rename(&new, path).with_context(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_second_host_is_told_of_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = DataDir::take(dir.path()).unwrap();
+        first
+            .announce(&Endpoint {
+                url: "http://127.0.0.1:1".into(),
+                token: "t".into(),
+                pid: 7,
+                generation: 1,
+                version: "0".into(),
+            })
+            .unwrap();
+        for refused in [check_free(dir.path()), DataDir::take(dir.path()).map(|_| ())] {
+            let failed = refused.unwrap_err();
+            assert_eq!(failed.code, REFUSED);
+            let text = failed.error.to_string();
+            assert!(text.contains("pid 7") && text.contains("http://127.0.0.1:1"), "{text}");
+        }
+        drop(first);
+        assert!(check_free(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_token_is_private_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::take(dir.path()).unwrap();
+        let token = data.token().unwrap();
+        assert_eq!(data.token().unwrap(), token);
+        let mode = std::fs::metadata(dir.path().join(TOKEN)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,236 @@
+//! The host as the border uses it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use holdfast_agent::codec::AgentKind;
+use holdfast_core::ids::ChatId;
+use holdfast_core::input::{Anyway, Command, Reply};
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::time::Micros;
+use holdfast_host::{Host, actor, clock};
+use holdfast_http::port::{
+    AgentInfo, Availability, Delta, Host as Port, HostInfo, OperationKey, Readiness, Session,
+    StopAgents, Survivors, WantedChat, WantedResume,
+};
+use holdfast_store::Store;
+use tokio::sync::{broadcast, mpsc};
+
+/// Pieces of streaming text that wait for a slow reader.
+const DELTAS_WAITING_MAX: usize = 1024;
+
+/// What somebody wants of the program as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// End, with or without the agents.
+    Stop(StopAgents),
+    /// Be replaced, and keep the agents.
+    Restart,
+}
+
+/// The host behind the border.
+pub(crate) struct Border {
+    host: Host,
+    wishes: mpsc::Sender<Wish>,
+    deltas: broadcast::Sender<Arc<Delta>>,
+}
+
+impl Border {
+    /// The border of this host; what is wished of the program goes to `wishes`.
+    pub(crate) fn new(host: Host, wishes: mpsc::Sender<Wish>) -> Self {
+        let deltas = broadcast::Sender::new(DELTAS_WAITING_MAX);
+        tokio::spawn(pass_on(host.deltas(), deltas.clone()));
+        Self { host, wishes, deltas }
+    }
+
+    fn wish(&self, wish: Wish) {
+        // A second wish while one is being fulfilled changes nothing.
+        let _ = self.wishes.try_send(wish);
+    }
+}
+
+async fn pass_on(
+    mut from: broadcast::Receiver<Arc<actor::Delta>>,
+    to: broadcast::Sender<Arc<Delta>>,
+) {
+    loop {
+        match from.recv().await {
+            Ok(delta) => {
+                let actor::Delta { chat, item, field, at, text } = (*delta).clone();
+                let _ = to.send(Arc::new(Delta { chat, item, field, at, text }));
+            }
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+fn key(key: OperationKey) -> actor::OperationKey {
+    actor::OperationKey { principal: key.principal, key: key.key, body: key.body }
+}
+
+impl Port for Border {
+    fn store(&self) -> Arc<dyn Store> {
+        self.host.store()
+    }
+
+    fn info(&self) -> HostInfo {
+        HostInfo {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            store: "sqlite".to_owned(),
+            damage: self.host.damage(),
+            readiness: if self.host.is_stopping() {
+                Readiness::Stopping
+            } else {
+                Readiness::Ready
+            },
+        }
+    }
+
+    fn new_id(&self) -> uuid::Uuid {
+        clock::new_message().uuid()
+    }
+
+    fn now(&self) -> Micros {
+        clock::wall()
+    }
+
+    fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>> {
+        let agents: Vec<AgentInfo> = self.host.agents().iter().map(|(id, agent)| AgentInfo {
+            id: id.clone(),
+            kind: kind_word(agent.kind).to_owned(),
+            version: None,
+            availability: availability(agent),
+            capabilities: Vec::new(),
+        }).collect();
+        async move { agents }.boxed()
+    }
+
+    fn open(
+        &self,
+        wanted: WantedChat,
+        operation: Option<OperationKey>,
+    ) -> BoxFuture<'static, Result<(ChatId, Reply), Refusal>> {
+        let host = self.host.clone();
+        async move {
+            let operation = operation.map(key);
+            if let Some(Reply::Opened { chat, receipt }) = host.replayed(operation.as_ref()).await? {
+                return Ok((chat, Reply::Opened { chat, receipt }));
+            }
+            if host.agents().get(&wanted.agent).is_none() {
+                let text = format!(
+                    "The configuration has no agent {:?}. GET /agents lists those there are.",
+                    wanted.agent
+                );
+                return Err(Refusal::new(Code::AgentNotFound, text).field("agent"));
+            }
+            let cwd = real_directory(wanted.cwd.as_deref())?;
+            let open = Command::Open {
+                agent: wanted.agent,
+                cwd,
+                project: wanted.project,
+                title: wanted.title,
+                slot: wanted.slot,
+                model: wanted.model,
+                mode: wanted.mode,
+                message: wanted.message,
+            };
+            host.open(open, operation).await
+        }
+        .boxed()
+    }
+
+    fn submit(
+        &self,
+        chat: ChatId,
+        command: Command,
+        operation: Option<OperationKey>,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move { host.submit(chat, command, operation.map(key)).await }.boxed()
+    }
+
+    fn resume(
+        &self,
+        wanted: WantedResume,
+        operation: Option<OperationKey>,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move {
+            if let Session::Fresh { .. } = wanted.session {
+                let text = "Starting fresh with a recap is not possible yet.";
+                return Err(Refusal::new(Code::NotSupported, text).field("fresh"));
+            }
+            let anyway = match wanted.survivors {
+                Survivors::Respect => Anyway::No,
+                Survivors::StartAnyway => Anyway::Yes,
+            };
+            let command = Command::Resume {
+                recorded_at: wanted.recorded_at,
+                choice: wanted.choice,
+                anyway,
+            };
+            host.submit(wanted.chat, command, operation.map(key)).await
+        }
+        .boxed()
+    }
+
+    fn stop(&self, agents: StopAgents) {
+        self.wish(Wish::Stop(agents));
+    }
+
+    fn restart(&self) {
+        self.wish(Wish::Restart);
+    }
+
+    fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
+        self.deltas.subscribe()
+    }
+}
+
+const fn kind_word(kind: AgentKind) -> &'static str {
+    match kind {
+        AgentKind::Acp => "acp",
+        AgentKind::Claude => "claude",
+        AgentKind::Codex => "codex",
+    }
+}
+
+/// Whether the agent's program can be found.
+fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
+    let Some(program) = agent.command.first() else {
+        return Availability::Unavailable("Its command is empty.".to_owned());
+    };
+    let found = if program.to_string_lossy().contains('/') {
+        Path::new(program).is_file()
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+    };
+    if found {
+        Availability::Available
+    } else {
+        let text = format!("The program {} was not found.", Path::new(program).display());
+        Availability::Unavailable(text)
+    }
+}
+
+/// The directory that a chat gets: absolute, there, and by its real name, so that a link that is
+/// moved later does not move the chat.
+fn real_directory(wanted: Option<&str>) -> Result<String, Refusal> {
+    let invalid = |text: String| Refusal::new(Code::InvalidField, text).field("cwd");
+    let home = || std::env::var("HOME").ok();
+    let wanted = wanted.map(str::to_owned).or_else(home).unwrap_or_else(|| "/".to_owned());
+    if !Path::new(&wanted).is_absolute() {
+        return Err(invalid("cwd is not an absolute path.".to_owned()));
+    }
+    let real = std::fs::canonicalize(&wanted)
+        .map_err(|error| invalid(format!("cwd cannot be used: {error}.")))?;
+    if !real.is_dir() {
+        return Err(invalid("cwd is not a directory.".to_owned()));
+    }
+    let real = real.into_os_string().into_string();
+    real.map_err(|_| invalid("cwd has a name that is not UTF-8.".to_owned()))
+}

@@ -1,0 +1,32 @@
+//! The main job: what was acknowledged survives real kills. Evidence comes from the agents' own
+//! log and from `/proc`.
+
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+use holdfast_testkit::host::Place;
+use holdfast_testkit::scenario::{Stop, kill_the_host, stop_everything};
+
+fn place(dir: &tempfile::TempDir) -> Place {
+    Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
+}
+
+#[test]
+fn a_host_killed_in_mid_stream_loses_and_doubles_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    kill_the_host(&place(&dir), &|_| {});
+}
+
+#[test]
+fn a_stop_and_a_kill_of_everything_give_the_same_offers() {
+    let (killed, stopped) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let killed = stop_everything(&place(&killed), Stop::KillEverything, &|_| {});
+    let stopped = stop_everything(&place(&stopped), Stop::Graceful, &|_| {});
+    assert_eq!(killed, stopped);
+    let expected = [
+        ("mid-reply", "Was mid-reply"),
+        ("subagent", "Subagent running: Read the manual"),
+        ("monitor", "Monitoring: Watch the build"),
+        ("question", "Waiting for your answer: Which colour?"),
+    ];
+    assert_eq!(killed, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+}

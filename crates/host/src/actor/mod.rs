@@ -1,0 +1,7 @@
+//! One chat: all its inputs pass here, in one order.
+
+mod core;
+mod shell;
+
+pub use self::core::{Core, Delta, Prepared};
+pub use shell::{Handle, Message, OperationKey, Prepare, spawn};

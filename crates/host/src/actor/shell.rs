@@ -1,0 +1,575 @@
+//! The task around one actor: it feeds [`Core`], commits what it decides, and only then answers,
+//! and has done what the chat owes. A batch of the agent's words is committed at once where it
+//! holds facts, and after [`TEXT_COMMIT_DELAY`] where it is text alone.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdfast_core::effect::Owed;
+use holdfast_core::fact::StopWhy;
+use holdfast_core::frame::Outgoing;
+use holdfast_core::ids::{AttemptId, ChatId, Position};
+use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
+use holdfast_core::limits::{HEAD_BYTES_MAX, STOP_GRACE_MICROS};
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::time::Awake;
+use holdfast_keeper::Record;
+use holdfast_store::{CommitError, Operation, Unit};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::core::Core;
+use crate::attempt::{self, Driver, FrameOrder, StopOrder, Word};
+use crate::clock;
+use crate::host::Shared;
+
+/// How long text alone waits to be committed, so that many pieces share one commit.
+const TEXT_COMMIT_DELAY: Duration = Duration::from_millis(50);
+/// Bytes of records that one batch holds; one record at least.
+const BATCH_BYTES_MAX: usize = 1024 * 1024;
+/// Records that one batch holds.
+const BATCH_RECORDS_MAX: usize = 512;
+/// Commands that wait for one actor.
+const COMMANDS_WAITING_MAX: usize = 256;
+/// Words of an agent that wait for its actor.
+const WORDS_WAITING_MAX: usize = 16;
+/// How often time is let pass.
+const TICK: Duration = Duration::from_secs(1);
+/// How soon a commit that found no room is tried again.
+const ROOM_RETRY: Duration = Duration::from_secs(1);
+/// How long an actor that owes nothing stays loaded.
+const UNLOAD_AFTER: Duration = Duration::from_secs(60);
+/// How often a record that cannot be stored is tried before it is passed over.
+const RECORD_TRIES: u32 = 3;
+
+/// The caller's own name for a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationKey {
+    /// Whose key it is.
+    pub principal: String,
+    /// The key.
+    pub key: String,
+    /// SHA-256 of what was asked.
+    pub body: [u8; 32],
+}
+
+/// What an actor is told.
+#[derive(Debug)]
+pub enum Message {
+    /// Somebody wants something.
+    Command {
+        /// What.
+        command: Command,
+        /// Under which key.
+        operation: Option<OperationKey>,
+        /// Where the answer goes, after the commit.
+        reply: oneshot::Sender<Result<Reply, Refusal>>,
+    },
+    /// The host stops: hand out the unit of the stop, to be committed with all others.
+    Prepare(Prepare),
+}
+
+/// One actor's part in the host's stop.
+#[derive(Debug)]
+pub struct Prepare {
+    /// Why it stops.
+    pub why: StopWhy,
+    /// Where the unit goes; none where the chat has nothing to stop.
+    pub unit: oneshot::Sender<Option<Unit>>,
+    /// Whether it was committed.
+    pub outcome: oneshot::Receiver<bool>,
+}
+
+/// The way to an actor.
+pub type Handle = mpsc::Sender<Message>;
+
+/// Starts the actor of a chat. It loads the chat by itself and removes itself from the host's
+/// table when it owes nothing any more.
+pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
+    let (handle, messages) = mpsc::channel(COMMANDS_WAITING_MAX);
+    tokio::spawn(async move {
+        match Actor::load(Arc::clone(&shared), chat).await {
+            Ok(actor) => actor.run(messages).await,
+            Err(refusal) => refuse_all(&shared, chat, messages, &refusal).await,
+        }
+    });
+    handle
+}
+
+/// Answers a chat that cannot be decided about, until nobody asks.
+async fn refuse_all(
+    shared: &Shared,
+    chat: ChatId,
+    mut messages: mpsc::Receiver<Message>,
+    refusal: &Refusal,
+) {
+    tracing::error!(%chat, "the chat cannot be written to: {}", refusal.text);
+    loop {
+        match timeout(UNLOAD_AFTER, messages.recv()).await {
+            Ok(Some(Message::Command { reply, .. })) => {
+                let _ = reply.send(Err(refusal.clone()));
+            }
+            Ok(Some(Message::Prepare(prepare))) => {
+                let _ = prepare.unit.send(None);
+            }
+            Ok(None) => return,
+            Err(_) => {
+                if shared.unload(chat, &messages) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What was read of an attempt and is not committed.
+#[derive(Debug, Clone)]
+enum Heard {
+    Record(Record, Position),
+    Event(KeeperEvent),
+}
+
+struct Actor {
+    shared: Arc<Shared>,
+    id: ChatId,
+    core: Core,
+    driver: Option<Driver>,
+    words: mpsc::Receiver<(AttemptId, Word)>,
+    /// Kept so that `words` never closes, and given to each driver.
+    speak: mpsc::Sender<(AttemptId, Word)>,
+    /// What the open batch was made of, to be taken in again if it is not committed.
+    heard: VecDeque<(AttemptId, Heard)>,
+    heard_bytes: usize,
+    /// When the open batch has to be committed.
+    due: Option<Instant>,
+    /// Until when there is no room.
+    blocked: Option<Instant>,
+    last_word: Awake,
+}
+
+impl Actor {
+    async fn load(shared: Arc<Shared>, id: ChatId) -> Result<Self, Refusal> {
+        let core = load_core(&shared, id).await?;
+        let (speak, words) = mpsc::channel(WORDS_WAITING_MAX);
+        let mut actor = Self {
+            shared,
+            id,
+            core,
+            driver: None,
+            words,
+            speak,
+            heard: VecDeque::new(),
+            heard_bytes: 0,
+            due: None,
+            blocked: None,
+            last_word: clock::awake(),
+        };
+        actor.reconcile(attempt::Origin::Adopted).await;
+        Ok(actor)
+    }
+
+    async fn run(mut self, mut messages: mpsc::Receiver<Message>) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut idle_since = Instant::now();
+        // Effects of a chat that waits for nothing but a start are owed from the first moment.
+        self.tick().await;
+        loop {
+            let wake = self.blocked.or(self.due);
+            tokio::select! {
+                biased;
+                message = messages.recv() => match message {
+                    Some(message) => {
+                        idle_since = Instant::now();
+                        self.message(message).await;
+                    }
+                    None => return,
+                },
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
+                    self.blocked = None;
+                    if self.core.is_dirty() { self.commit_heard().await } else { self.retake().await }
+                }
+                word = self.words.recv(), if self.blocked.is_none() => {
+                    if let Some((attempt, word)) = word {
+                        idle_since = Instant::now();
+                        self.word(attempt, word).await;
+                    }
+                }
+                _ = tick.tick() => {
+                    self.tick().await;
+                    let idle = self.driver.is_none() && self.heard.is_empty();
+                    let long = idle_since.elapsed() > UNLOAD_AFTER;
+                    if idle && long && self.shared.unload(self.id, &messages) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn message(&mut self, message: Message) {
+        self.flush().await;
+        match message {
+            Message::Command { command, operation, reply } => {
+                let answer = self.command(command, operation).await;
+                holdfast_fault::point("host.reply.before");
+                let _ = reply.send(answer);
+            }
+            Message::Prepare(prepare) => self.prepare_stop(prepare).await,
+        }
+    }
+
+    async fn command(
+        &mut self,
+        command: Command,
+        operation: Option<OperationKey>,
+    ) -> Result<Reply, Refusal> {
+        if let Command::Open { agent, .. } = &command {
+            self.core.set_kind(self.shared.kind_of(agent));
+        }
+        let mut reloaded = false;
+        loop {
+            let given = clock::given(self.id);
+            let reply = self.core.command(command.clone(), &given)?;
+            let stored = operation.clone().map(|key| Operation {
+                principal: key.principal,
+                key: key.key,
+                body: key.body,
+                reply: reply.clone(),
+            });
+            let Some(unit) = self.core.prepare(given.at, stored).unit else {
+                // Nothing to store but, perhaps, that this key was used.
+                return Ok(reply);
+            };
+            match self.shared.store.commit(vec![unit]).await {
+                Ok(_) => {
+                    self.core.committed();
+                    holdfast_fault::point("host.effects.before");
+                    self.reconcile(attempt::Origin::Fresh).await;
+                    return Ok(reply);
+                }
+                Err(CommitError::Fenced { .. }) if !reloaded => {
+                    reloaded = true;
+                    self.reload().await?;
+                }
+                Err(error) => {
+                    self.core.abandon();
+                    let uncertain = matches!(
+                        error,
+                        CommitError::Uncertain(_) | CommitError::Fenced { .. }
+                    );
+                    if uncertain {
+                        self.reload().await?;
+                    }
+                    return Err(refusal_of(&error));
+                }
+            }
+        }
+    }
+
+    async fn prepare_stop(&mut self, prepare: Prepare) {
+        let given = clock::given(self.id);
+        let _ = self.core.command(Command::Stop { why: prepare.why }, &given);
+        let unit = self.core.prepare(given.at, None).unit;
+        if unit.is_none() {
+            self.core.abandon();
+            let _ = prepare.unit.send(None);
+            return;
+        }
+        let _ = prepare.unit.send(unit);
+        if prepare.outcome.await == Ok(true) {
+            self.core.committed();
+            self.reconcile(attempt::Origin::Fresh).await;
+        } else {
+            self.core.abandon();
+            let _ = self.reload().await;
+        }
+    }
+
+    /// Takes in one word of a driver, and what else is there already.
+    async fn word(&mut self, attempt: AttemptId, word: Word) {
+        let mut next = Some((attempt, word));
+        while let Some((attempt, word)) = next {
+            let heard = match word {
+                Word::Record(record, position) => Heard::Record(record, position),
+                Word::Event(event) => Heard::Event(event),
+            };
+            self.hear(attempt, heard);
+            let full = self.heard_bytes >= BATCH_BYTES_MAX || self.heard.len() >= BATCH_RECORDS_MAX;
+            next = if full { None } else { self.words.try_recv().ok() };
+        }
+        if self.core.is_urgent() || self.heard_bytes >= BATCH_BYTES_MAX {
+            self.commit_heard().await;
+        } else if self.core.is_dirty() {
+            self.due.get_or_insert_with(|| Instant::now() + TEXT_COMMIT_DELAY);
+        } else {
+            self.heard.clear();
+            self.heard_bytes = 0;
+        }
+    }
+
+    fn hear(&mut self, attempt: AttemptId, heard: Heard) {
+        self.take_in(attempt, &heard);
+        self.heard_bytes += match &heard {
+            Heard::Record(Record::Line(line), _) => line.len(),
+            Heard::Record(..) | Heard::Event(_) => 64,
+        };
+        self.heard.push_back((attempt, heard));
+    }
+
+    fn take_in(&mut self, attempt: AttemptId, heard: &Heard) {
+        let given = clock::given(self.id);
+        self.last_word = given.awake;
+        match heard {
+            Heard::Record(record, next) => {
+                for delta in self.core.record(attempt, record, *next, &given) {
+                    self.shared.publish(delta);
+                }
+            }
+            Heard::Event(event) => {
+                if let KeeperEvent::Dead { .. } = event {
+                    holdfast_fault::point("host.death.before");
+                }
+                self.core.keeper(attempt, event.clone(), &given);
+            }
+        }
+    }
+
+    /// Commits what was heard and is not committed, before anything else is decided.
+    async fn flush(&mut self) {
+        if self.core.is_dirty() {
+            self.commit_heard().await;
+        }
+    }
+
+    async fn commit_heard(&mut self) {
+        self.due = None;
+        let Some(unit) = self.core.prepare(clock::wall(), None).unit else {
+            self.heard.clear();
+            return;
+        };
+        match self.shared.store.commit(vec![unit]).await {
+            Ok(_) => {
+                self.core.committed();
+                self.heard.clear();
+                self.heard_bytes = 0;
+                holdfast_fault::point("host.effects.before");
+                self.reconcile(attempt::Origin::Fresh).await;
+            }
+            Err(error) => self.not_committed(error).await,
+        }
+    }
+
+    async fn not_committed(&mut self, error: CommitError) {
+        tracing::warn!(chat = %self.id, "what the agent said is not stored yet: {error}");
+        self.core.abandon();
+        match error {
+            CommitError::StorageFull | CommitError::Failed(_) | CommitError::Stopped => {
+                self.blocked = Some(Instant::now() + ROOM_RETRY);
+            }
+            CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
+                if self.reload().await.is_err() {
+                    self.blocked = Some(Instant::now() + ROOM_RETRY);
+                }
+                self.due = Some(Instant::now());
+            }
+            CommitError::Refused(_)
+            | CommitError::OperationExists
+            | CommitError::SlotTaken { .. } => self.one_by_one().await,
+        }
+    }
+
+    /// Takes in again what was heard and not committed.
+    async fn retake(&mut self) {
+        let heard: Vec<_> = self.heard.iter().cloned().collect();
+        for (attempt, heard) in &heard {
+            self.take_in(*attempt, heard);
+        }
+        if self.core.is_dirty() {
+            self.commit_heard().await;
+        } else {
+            self.heard.clear();
+            self.heard_bytes = 0;
+        }
+    }
+
+    /// Takes in each word by itself; one that fails [`RECORD_TRIES`] times is passed over, visibly.
+    async fn one_by_one(&mut self) {
+        while let Some((attempt, heard)) = self.heard.front().cloned() {
+            let mut tries = 1;
+            loop {
+                if tries < RECORD_TRIES {
+                    self.take_in(attempt, &heard);
+                } else if let Heard::Record(_, next) = &heard {
+                    let given = clock::given(self.id);
+                    self.core.skip(attempt, *next, "it could not be stored", &given);
+                }
+                tries += 1;
+                let Some(unit) = self.core.prepare(clock::wall(), None).unit else { break };
+                match self.shared.store.commit(vec![unit]).await {
+                    Ok(_) => {
+                        self.core.committed();
+                        break;
+                    }
+                    Err(CommitError::Refused(why)) if tries <= RECORD_TRIES => {
+                        tracing::error!(chat = %self.id, "a record was refused: {why}");
+                        self.core.abandon();
+                    }
+                    Err(error) => {
+                        tracing::error!(chat = %self.id, "a record cannot be passed over: {error}");
+                        self.core.abandon();
+                        self.blocked = Some(Instant::now() + ROOM_RETRY);
+                        return;
+                    }
+                }
+            }
+            self.heard.pop_front();
+        }
+        self.heard_bytes = 0;
+        self.reconcile(attempt::Origin::Fresh).await;
+    }
+
+    async fn tick(&mut self) {
+        if self.core.is_dirty() || self.blocked.is_some() {
+            return;
+        }
+        let given = clock::given(self.id);
+        let release_after = self.shared.options.release_after;
+        self.core.tick(Input::Tick { last_word: self.last_word, release_after }, &given);
+        if self.core.is_dirty() {
+            self.commit_heard().await;
+        }
+    }
+
+    async fn reload(&mut self) -> Result<(), Refusal> {
+        self.core = load_core(&self.shared, self.id).await?;
+        self.reconcile(attempt::Origin::Adopted).await;
+        Ok(())
+    }
+
+    /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
+    async fn reconcile(&mut self, origin: attempt::Origin) {
+        debug_assert!(
+            serde_json::to_vec(&self.core.chat().head)
+                .map_or(true, |head| head.len() <= HEAD_BYTES_MAX * 4),
+            "the head of {} has outgrown its bound",
+            self.id
+        );
+        let owed = self.core.owed();
+        let current = owed.as_ref().map(|owed| owed.attempt);
+        if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) != current) {
+            driver.finish();
+        }
+        let Some(owed) = owed else { return };
+        if self.driver.is_none() {
+            self.driver = Some(self.spawn_driver(&owed, origin));
+        }
+        self.order(&owed).await;
+    }
+
+    fn spawn_driver(&self, owed: &Owed, origin: attempt::Origin) -> Driver {
+        let head = &self.core.chat().head;
+        let start = attempt::StartSpec {
+            chat: self.id,
+            attempt: owed.attempt,
+            secret: owed.secret.clone(),
+            agent: head.agent.clone(),
+            cwd: head.cwd.clone(),
+            position: self.core.position(),
+        };
+        attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
+    }
+
+    async fn order(&mut self, owed: &Owed) {
+        let Some(driver) = self.driver.take() else { return };
+        let mut orders = driver.orders();
+        for issued in &owed.frames {
+            if orders.frames.contains_key(&issued.frame.0) {
+                continue;
+            }
+            let text = match &issued.out {
+                Outgoing::Message { message } => {
+                    match self.shared.store.message(self.id, *message).await {
+                        Ok(Some(row)) => Some(row.text),
+                        Ok(None) | Err(_) => None,
+                    }
+                }
+                Outgoing::Protocol(_)
+                | Outgoing::Answer { .. }
+                | Outgoing::Interrupt
+                | Outgoing::StopTask { .. } => None,
+            };
+            let frame = match self.core.encode(issued, text.as_deref()) {
+                Ok(bytes) => FrameOrder::Write(bytes.into()),
+                Err(error) => {
+                    tracing::info!(chat = %self.id, frame = issued.frame.0, "not written: {error}");
+                    FrameOrder::Cancel
+                }
+            };
+            orders.frames.insert(issued.frame.0, frame);
+        }
+        let first = owed.frames.first().map(|issued| issued.frame.0);
+        orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
+        orders.stop = owed.stop.map(|why| StopOrder {
+            grace: Duration::from_micros(STOP_GRACE_MICROS),
+            unless_after: match why {
+                StopWhy::Idle => Some(self.core.position().0),
+                StopWhy::Offered(_)
+                | StopWhy::Close
+                | StopWhy::Delete
+                | StopWhy::Ordered
+                | StopWhy::StartFailed => None,
+            },
+        });
+        orders.acknowledged = self.core.position().0;
+        driver.give(orders);
+        self.driver = Some(driver);
+    }
+}
+
+async fn load_core(shared: &Shared, id: ChatId) -> Result<Core, Refusal> {
+    let unreadable = |why: String| {
+        let text = format!("This chat cannot be read, and is kept as it is: {why}");
+        Refusal::new(Code::ChatReadOnly, text)
+    };
+    let loaded = shared.store.load(id).await.map_err(|error| unreadable(error.to_string()))?;
+    if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.read_only.clone()) {
+        return Err(unreadable(why));
+    }
+    let agent = loaded.as_ref().map(|loaded| loaded.chat.head.agent.clone());
+    let kind = shared.kind_of(agent.as_deref().unwrap_or_default());
+    Core::new(id, kind, loaded).map_err(|error| unreadable(error.to_string()))
+}
+
+/// What a caller is told of a commit that did not come about.
+pub(crate) fn refusal_of(error: &CommitError) -> Refusal {
+    match error {
+        CommitError::StorageFull => {
+            let text = "The disk is full: nothing was stored. Make room and try again.";
+            Refusal::new(Code::StorageFull, text)
+        }
+        CommitError::SlotTaken { slot } => {
+            let text = format!("The slot {slot:?} belongs to another open chat.");
+            Refusal::new(Code::SlotTaken, text).field("slot")
+        }
+        CommitError::OperationExists => {
+            let text = "This Idempotency-Key was used for another request.";
+            Refusal::new(Code::OperationConflict, text)
+        }
+        CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
+            let text = "This may have been stored and may not. Try again with the same \
+                        Idempotency-Key.";
+            Refusal::new(Code::NotDurable, text)
+        }
+        CommitError::Failed(why) => {
+            tracing::error!("the store failed: {why}");
+            Refusal::new(Code::NotDurable, "The store failed: nothing was stored. Try again.")
+        }
+        CommitError::Stopped => Refusal::new(Code::Stopping, "The host is stopping."),
+        CommitError::Refused(why) => {
+            tracing::error!("the store refused a unit: {why}");
+            Refusal::new(Code::Internal, "The host could not store this. It is in the log.")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A keeper that is dead: the rest of its spool is taken in as if live, what may still live of its
+//! agent is ended, then the death is told. And a keeper that is not ours to adopt.
+
+use holdfast_core::fact::Death;
+use holdfast_core::ids::Position;
+use holdfast_core::input::Boot;
+use holdfast_keeper::Record;
+use holdfast_keeper::registry;
+use holdfast_keeper::tree::{self, Survivors};
+use tokio::sync::mpsc;
+
+use super::driver::{Run, chain, death_of};
+use super::Word;
+
+/// Records that wait between disk and actor.
+const RECORDS_WAITING_MAX: usize = 16;
+
+/// Takes in what a dead keeper left, proves the death of what it kept, and tells it.
+pub(super) async fn bury(run: &mut Run) {
+    let record = run.dir.record().ok().flatten();
+    let (end, born) = take_rest(run).await;
+    let boot = match (&record, tree::boot_id()) {
+        (Some(record), Ok(now)) if record.boot_id != now => Boot::Other,
+        (Some(_), _) | (None, _) => Boot::Same,
+    };
+    let attempt = run.start.attempt.uuid();
+    let known = record.clone();
+    let looked = tokio::task::spawn_blocking(move || tree::end_survivors(attempt, known.as_ref()));
+    // Whoever could not look does not know that nothing lives.
+    let unlooked = || record.as_ref().and_then(|record| record.agent).map(|agent| agent.pid);
+    let survivors: Vec<u32> = match looked.await {
+        Ok(Ok(Survivors::None)) => Vec::new(),
+        Ok(Ok(Survivors::Alive { named, .. })) => {
+            named.iter().map(|survivor| survivor.process.pid).collect()
+        }
+        Ok(Err(_)) | Err(_) => unlooked().into_iter().collect(),
+    };
+    let started = born || record.is_some_and(|record| record.agent.is_some());
+    let death = match end {
+        Some((death, _)) => death,
+        None if !started => Death::NeverBorn,
+        None if run.served => Death::KeeperLost,
+        None => Death::HostLost,
+    };
+    run.dead(death, boot, survivors).await;
+}
+
+/// Takes in the rest of the spool; says how the attempt ended, if that is written there, and
+/// whether its agent was ever born.
+async fn take_rest(run: &mut Run) -> (Option<(Death, Vec<u32>)>, bool) {
+    let (send, mut records) = mpsc::channel::<(Record, u64)>(RECORDS_WAITING_MAX);
+    let (dir, from) = (run.dir.clone(), run.position);
+    let reading = tokio::task::spawn_blocking(move || {
+        let reader = match registry::read_dead(&dir, from) {
+            Ok(reader) => reader,
+            Err(error) => {
+                tracing::warn!("{}", chain(&error));
+                return;
+            }
+        };
+        for entry in reader {
+            let Ok(entry) = entry else { return };
+            if send.blocking_send(entry).is_err() {
+                return;
+            }
+        }
+    });
+    let (mut end, mut born) = (None, false);
+    while let Some((record, next)) = records.recv().await {
+        run.position = next;
+        born |= matches!(record, Record::Started(_));
+        end = death_of(&record).or(end);
+        run.say(Word::Record(record, Position(next))).await;
+    }
+    let _ = reading.await;
+    (end, born)
+}
+
+/// A keeper that belongs to another life of the store, or that the host is ahead of: it is never
+/// adopted. It is shown as what may still live, for a person to settle.
+pub(super) async fn unadopted(run: &Run) {
+    let record = run.dir.record().ok().flatten();
+    let pid = record.as_ref().map_or(0, |record| record.keeper.pid);
+    run.dead(Death::HostLost, Boot::Other, vec![pid]).await;
+}

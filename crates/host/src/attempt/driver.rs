@@ -1,0 +1,318 @@
+//! The life of one driver: bring the keeper forth or find it, pump its records to the actor, see
+//! the attempt through to its death, clear its traces.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdfast_core::fact::Death;
+use holdfast_core::ids::{AttemptId, Position};
+use holdfast_core::input::{Boot, KeeperEvent};
+use holdfast_core::provider::StartFault;
+use holdfast_keeper::Record;
+use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
+use holdfast_keeper::protocol::{Refusal, Start};
+use holdfast_keeper::record::{Exit, TreeEnd};
+use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+
+use super::{Driver, Orders, Origin, StartSpec, Word, bury, writer};
+use crate::host::Shared;
+
+/// How soon a keeper that does not answer is tried again.
+const ATTACH_RETRY: Duration = Duration::from_secs(1);
+/// How often it is looked whether an acknowledged keeper is gone.
+const GONE_POLL: Duration = Duration::from_millis(20);
+/// How long an acknowledged keeper has to go.
+const GONE_POLLS_MAX: u32 = 500;
+/// Bytes of stderr that a death carries.
+const STDERR_BYTES: usize = 4096;
+
+/// Starts the driver of an attempt.
+pub fn spawn(
+    shared: Arc<Shared>,
+    start: StartSpec,
+    origin: Origin,
+    speak: mpsc::Sender<(AttemptId, Word)>,
+) -> Driver {
+    shared.count_attempt();
+    let (orders, ordered) = watch::channel(Orders::default());
+    let attempt = start.attempt;
+    let run = Run {
+        dir: AttemptDir::of(&shared.options.data_dir, attempt.uuid()),
+        position: start.position.0,
+        shared,
+        start,
+        served: false,
+        orders: ordered,
+        speak,
+    };
+    tokio::spawn(run.run(origin));
+    Driver { attempt, orders }
+}
+
+/// How serving a link ended.
+enum Served {
+    /// The connection is lost.
+    Lost,
+    /// The attempt's last record was read, and its death told.
+    Ended,
+}
+
+pub(super) struct Run {
+    pub(super) shared: Arc<Shared>,
+    pub(super) dir: AttemptDir,
+    pub(super) start: StartSpec,
+    pub(super) position: u64,
+    /// Whether its keeper was served by this driver: a loss then is the keeper's, not the host's.
+    pub(super) served: bool,
+    orders: watch::Receiver<Orders>,
+    speak: mpsc::Sender<(AttemptId, Word)>,
+}
+
+impl Run {
+    async fn run(mut self, origin: Origin) {
+        let alive = match origin {
+            Origin::Fresh => self.bring_forth().await,
+            Origin::Adopted => self.dir.path().exists(),
+        };
+        if !alive {
+            self.dead(Death::NeverBorn, Boot::Same, Vec::new()).await;
+        } else {
+            self.keep().await;
+        }
+        self.clear().await;
+        self.shared.uncount_attempt();
+    }
+
+    /// Tells the actor.
+    pub(super) async fn say(&self, word: Word) {
+        let _ = self.speak.send((self.start.attempt, word)).await;
+    }
+
+    pub(super) async fn dead(&self, death: Death, boot: Boot, survivors: Vec<u32>) {
+        let tail = self.dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&tail).into_owned();
+        self.say(Word::Event(KeeperEvent::Dead { death, boot, survivors, stderr })).await;
+    }
+
+    async fn fault(&self, fault: StartFault, text: String) {
+        self.say(Word::Event(KeeperEvent::SpawnFailed { fault, text })).await;
+    }
+
+    /// Puts the attempt on disk and starts its keeper.
+    async fn bring_forth(&self) -> bool {
+        if !Path::new(&self.start.cwd).is_dir() {
+            self.fault(StartFault::DirectoryGone, self.start.cwd.clone()).await;
+            return false;
+        }
+        if self.shared.options.agents.get(&self.start.agent).is_none() {
+            let text = format!("The configuration has no agent {:?}.", self.start.agent);
+            self.fault(StartFault::AgentMissing, text).await;
+            return false;
+        }
+        let Some(secret) = self.secret() else {
+            self.fault(StartFault::AgentRefused, "The attempt's secret is damaged.".into()).await;
+            return false;
+        };
+        let spec = Spec {
+            attempt: self.start.attempt.uuid(),
+            secret,
+            incarnation: self.shared.store.incarnation(),
+            limits: Limits::default(),
+        };
+        holdfast_fault::point("host.attempt.create.before");
+        let born = match registry::create(&self.shared.options.data_dir, &spec) {
+            Ok(born) => born,
+            Err(error) => {
+                self.fault(StartFault::AgentRefused, chain(&error)).await;
+                return false;
+            }
+        };
+        holdfast_fault::point("host.attempt.created");
+        let exe = &self.shared.options.keeper;
+        match registry::spawn(born, &exe.program, &exe.args) {
+            Ok(_) => {
+                holdfast_fault::point("host.attempt.spawned");
+                true
+            }
+            Err(error) => {
+                self.fault(StartFault::AgentRefused, chain(&error)).await;
+                false
+            }
+        }
+    }
+
+    fn secret(&self) -> Option<Secret> {
+        let hex = &self.start.secret.0;
+        let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
+        Secret::from_slice(&bytes?)
+    }
+
+    fn greeting(&self) -> Option<Greeting> {
+        let options = &self.shared.options;
+        let start = options.agents.get(&self.start.agent).map(|agent| {
+            let temp = options.agents.temp_dir(self.start.chat);
+            let mut env = options.agents.environment(agent);
+            if std::fs::create_dir_all(&temp).is_ok() {
+                env.retain(|(name, _)| name != "TMPDIR");
+                env.push(("TMPDIR".into(), temp.into_os_string()));
+            }
+            Start { argv: agent.command.clone(), env, cwd: self.start.cwd.clone().into() }
+        });
+        let incarnation = self.shared.store.incarnation();
+        Some(Greeting { secret: self.secret()?, incarnation, start })
+    }
+
+    /// Serves the keeper while it lives, over any number of connections; then its death is told.
+    async fn keep(&mut self) {
+        loop {
+            let Some(greeting) = self.greeting() else {
+                bury::unadopted(self).await;
+                return;
+            };
+            match Link::attach(&self.dir, greeting).await {
+                Ok((link, _)) => {
+                    holdfast_fault::point("host.attempt.attached");
+                    self.served = true;
+                    match self.serve(link).await {
+                        Served::Lost => {}
+                        Served::Ended => return,
+                    }
+                }
+                Err(AttachError::Dead(_)) => {
+                    bury::bury(self).await;
+                    return;
+                }
+                Err(AttachError::Refused { refusal, .. }) => {
+                    tracing::error!(attempt = %self.start.attempt, "not adopted: {refusal}");
+                    bury::unadopted(self).await;
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
+                    tokio::time::sleep(ATTACH_RETRY).await;
+                }
+            }
+        }
+    }
+
+    async fn serve(&mut self, link: Link) -> Served {
+        let mut events = match self.read(&link).await {
+            Ok(events) => events,
+            Err(CallError::Refused(Refusal::Ahead { end })) => {
+                // The host knows of more than the keeper has: not its life.
+                tracing::error!(attempt = %self.start.attempt, "the spool ends at {end}");
+                bury::unadopted(self).await;
+                return Served::Ended;
+            }
+            Err(error) => {
+                tracing::warn!(attempt = %self.start.attempt, "cannot read: {error}");
+                tokio::time::sleep(ATTACH_RETRY).await;
+                return Served::Lost;
+            }
+        };
+        let writer = writer::Writer::new(link.clone(), self.orders.clone(), self.speak.clone());
+        let writer = AbortOnDrop(tokio::spawn(writer.run(self.start.attempt)).abort_handle());
+        while let Some((record, next)) = events.recv().await {
+            self.position = next;
+            let end = death_of(&record);
+            self.say(Word::Record(record, Position(next))).await;
+            if let Some((death, survivors)) = end {
+                self.dead(death, Boot::Same, survivors).await;
+                self.let_go(&link).await;
+                drop(writer);
+                return Served::Ended;
+            }
+        }
+        Served::Lost
+    }
+
+    async fn read(&self, link: &Link) -> Result<Events, CallError> {
+        match link.read_from(self.position).await {
+            Err(CallError::Refused(Refusal::Gone { first })) => link.read_from(first).await,
+            other => other,
+        }
+    }
+
+    /// Once the death is committed, the keeper is told that it may go.
+    async fn let_go(&mut self, link: &Link) {
+        let _ = self.orders.wait_for(|orders| orders.finished).await;
+        holdfast_fault::point("host.acknowledge.before");
+        let _ = link.acknowledge(self.position).await;
+        for _ in 0..GONE_POLLS_MAX {
+            match self.dir.is_alive() {
+                Ok(false) => return,
+                Ok(true) | Err(_) => tokio::time::sleep(GONE_POLL).await,
+            }
+        }
+    }
+
+    /// Removes the attempt from the disk, once its death is committed and its keeper is gone.
+    async fn clear(&mut self) {
+        let _ = self.orders.wait_for(|orders| orders.finished).await;
+        if !self.dir.path().exists() || self.dir.is_alive().unwrap_or(true) {
+            return;
+        }
+        holdfast_fault::point("host.attempt.remove.before");
+        if let Err(error) = registry::remove(&self.dir) {
+            tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
+        }
+    }
+}
+
+/// How an attempt ended, if this is the record that says so, and what may live on.
+pub(super) fn death_of(record: &Record) -> Option<(Death, Vec<u32>)> {
+    match record {
+        Record::Exited { exit, tree } => {
+            let death = match exit {
+                Exit::Code(code) => Death::Exited { code: Some(*code), signal: None },
+                Exit::Signal(signal) => Death::Exited { code: None, signal: Some(*signal) },
+            };
+            let survivors = match tree {
+                TreeEnd::Clear | TreeEnd::Left { .. } => Vec::new(),
+                TreeEnd::Survivors { named, .. } => {
+                    named.iter().map(|survivor| survivor.process.pid).collect()
+                }
+            };
+            Some((death, survivors))
+        }
+        Record::SpawnFailed { .. } => {
+            Some((Death::Exited { code: None, signal: None }, Vec::new()))
+        }
+        Record::Started(_)
+        | Record::Line(_)
+        | Record::Oversized { .. }
+        | Record::OversizedEnd { .. }
+        | Record::Torn(_)
+        | Record::FrameBegun(_)
+        | Record::FrameDone(_)
+        | Record::FrameCancelled(_)
+        | Record::Signalled { .. }
+        | Record::StdoutClosed { .. }
+        | Record::Damaged
+        | Record::Unknown { .. } => None,
+    }
+}
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// An error with its sources, in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

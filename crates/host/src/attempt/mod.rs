@@ -1,0 +1,111 @@
+//! One attempt, from the committed intent to the proven death. The driver's orders are a level, not
+//! a stream: they say what is owed now, so that a lost connection or a new host goes on from what
+//! the keeper has.
+
+mod bury;
+mod driver;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdfast_core::fact::Secret;
+use holdfast_core::ids::{AttemptId, ChatId, Position};
+use holdfast_core::input::KeeperEvent;
+use holdfast_keeper::Record;
+use tokio::sync::watch;
+
+pub use driver::spawn;
+
+/// Whether an attempt begins, or was there before this host, or this load of the chat, was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Its beginning was just committed here.
+    Fresh,
+    /// It was found in the head.
+    Adopted,
+}
+
+/// What an attempt is started, or found again, with.
+#[derive(Clone, Debug)]
+pub struct StartSpec {
+    /// The chat.
+    pub chat: ChatId,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// What keeper and host know of each other by.
+    pub secret: Secret,
+    /// The agent's id in the configuration.
+    pub agent: String,
+    /// The working directory.
+    pub cwd: String,
+    /// The next record to read.
+    pub position: Position,
+}
+
+/// What a driver tells its actor.
+#[derive(Debug)]
+pub enum Word {
+    /// One record, and the position behind it.
+    Record(Record, Position),
+    /// What is not in the spool.
+    Event(KeeperEvent),
+}
+
+/// What is to become of a frame.
+#[derive(Clone, Debug)]
+pub enum FrameOrder {
+    /// It is written.
+    Write(Arc<[u8]>),
+    /// The agent no longer waits for it.
+    Cancel,
+}
+
+/// A stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StopOrder {
+    /// Time between TERM and KILL.
+    pub grace: Duration,
+    /// Only if nothing was spooled at or after this position.
+    pub unless_after: Option<u64>,
+}
+
+/// What is owed to an attempt.
+#[derive(Clone, Debug, Default)]
+pub struct Orders {
+    /// Frames that are not known to be written, by number.
+    pub frames: BTreeMap<u64, FrameOrder>,
+    /// That it is to stop.
+    pub stop: Option<StopOrder>,
+    /// The position before which everything is committed.
+    pub acknowledged: u64,
+    /// The death is committed: its traces can go.
+    pub finished: bool,
+}
+
+/// The actor's end of a driver.
+#[derive(Debug)]
+pub struct Driver {
+    /// The attempt.
+    pub attempt: AttemptId,
+    orders: watch::Sender<Orders>,
+}
+
+impl Driver {
+    /// The orders as they are.
+    #[must_use]
+    pub fn orders(&self) -> Orders {
+        self.orders.borrow().clone()
+    }
+
+    /// Gives these orders.
+    pub fn give(&self, orders: Orders) {
+        self.orders.send_replace(orders);
+    }
+
+    /// Says that the death is committed.
+    pub fn finish(self) {
+        self.orders.send_modify(|orders| orders.finished = true);
+    }
+}

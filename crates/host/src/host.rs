@@ -1,0 +1,325 @@
+//! The handle of a host: what the border, the start and the stop use.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdfast_agent::codec::AgentKind;
+use holdfast_core::ids::ChatId;
+use holdfast_core::input::{Command, Reply};
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_store::{Store, StoredOperation};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+
+use crate::actor::{self, Delta, Handle, Message, OperationKey};
+use crate::agents::Agents;
+use crate::clock;
+
+/// Pieces of streaming text that wait for a slow reader before it misses some.
+const DELTAS_WAITING_MAX: usize = 1024;
+/// How long an idempotency key is kept, in microseconds: 90 days.
+const OPERATION_KEPT_MICROS: i64 = 90 * 24 * 3600 * 1_000_000;
+
+/// How the host starts a keeper.
+#[derive(Clone, Debug)]
+pub struct KeeperProgram {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// What a host is made with.
+#[derive(Clone, Debug)]
+pub struct HostOptions {
+    /// Its data directory.
+    pub data_dir: PathBuf,
+    /// The program that keepers are.
+    pub keeper: KeeperProgram,
+    /// The agents.
+    pub agents: Agents,
+    /// Idleness after which an agent is released, in microseconds; none = never.
+    pub release_after: Option<u64>,
+}
+
+/// What all parts of a host share.
+pub struct Shared {
+    /// What it was made with.
+    pub options: HostOptions,
+    /// The store.
+    pub store: Arc<dyn Store>,
+    actors: Mutex<HashMap<ChatId, Handle>>,
+    deltas: broadcast::Sender<Arc<Delta>>,
+    stopping: AtomicBool,
+    attempts: AtomicUsize,
+    attempt_ended: Notify,
+    damage: Mutex<Vec<String>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The protocol of an agent; of one that is not configured any more, ACP.
+    pub(crate) fn kind_of(&self, agent: &str) -> AgentKind {
+        self.options.agents.get(agent).map_or(AgentKind::Acp, |agent| agent.kind)
+    }
+
+    pub(crate) fn publish(&self, delta: Delta) {
+        // Nobody may be listening: it is a courtesy.
+        let _ = self.deltas.send(Arc::new(delta));
+    }
+
+    fn actors(&self) -> MutexGuard<'_, HashMap<ChatId, Handle>> {
+        self.actors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an actor out of the table, if nobody has told it anything meanwhile. What is told to
+    /// it later is not heard, and is told to the next one instead.
+    pub(crate) fn unload(&self, chat: ChatId, messages: &mpsc::Receiver<Message>) -> bool {
+        let mut actors = self.actors();
+        if messages.is_empty() {
+            actors.remove(&chat);
+            return true;
+        }
+        false
+    }
+
+    pub(crate) fn count_attempt(&self) {
+        self.attempts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn uncount_attempt(&self) {
+        self.attempts.fetch_sub(1, Ordering::SeqCst);
+        self.attempt_ended.notify_waiters();
+    }
+
+    pub(crate) fn note_damage(&self, text: String) {
+        tracing::error!("{text}");
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Host {
+    /// A host over this store. Nothing runs yet: see [`Host::start`](crate::start).
+    #[must_use]
+    pub fn new(options: HostOptions, store: Arc<dyn Store>) -> Self {
+        let shared = Shared {
+            options,
+            store,
+            actors: Mutex::new(HashMap::new()),
+            deltas: broadcast::Sender::new(DELTAS_WAITING_MAX),
+            stopping: AtomicBool::new(false),
+            attempts: AtomicUsize::new(0),
+            attempt_ended: Notify::new(),
+            damage: Mutex::new(Vec::new()),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.shared.store)
+    }
+
+    /// The agents of the configuration.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.shared.options.agents
+    }
+
+    /// What agents say right now.
+    #[must_use]
+    pub fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
+        self.shared.deltas.subscribe()
+    }
+
+    /// Damage that was found outside the store.
+    #[must_use]
+    pub fn damage(&self) -> Vec<String> {
+        self.shared.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether it takes no writes any more.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.shared.stopping.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_stopping(&self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits until no driver holds an attempt.
+    pub(crate) async fn attempts_ended(&self) {
+        loop {
+            let ended = self.shared.attempt_ended.notified();
+            if self.shared.attempts.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Makes a chat exist. A repeat of the operation gets the first answer.
+    ///
+    /// # Errors
+    ///
+    /// The refusals of the rules, of operations, of commits, of a stop.
+    pub async fn open(
+        &self,
+        open: Command,
+        operation: Option<OperationKey>,
+    ) -> Result<(ChatId, Reply), Refusal> {
+        let chat = clock::new_chat();
+        let reply = self.submit(chat, open, operation).await?;
+        match &reply {
+            Reply::Opened { chat, .. } => Ok((*chat, reply)),
+            Reply::Done
+            | Reply::Accepted { .. }
+            | Reply::Answered { .. }
+            | Reply::Resuming { .. }
+            | Reply::NotResumed { .. }
+            | Reply::Dismissed => Ok((chat, reply)),
+        }
+    }
+
+    /// Has a chat decide about a command; answers after the commit.
+    ///
+    /// # Errors
+    ///
+    /// The refusals of the rules, of operations, of commits, of a stop.
+    pub async fn submit(
+        &self,
+        chat: ChatId,
+        command: Command,
+        operation: Option<OperationKey>,
+    ) -> Result<Reply, Refusal> {
+        if let Some(key) = &operation
+            && let Some(reply) = self.replay(key).await?
+        {
+            return Ok(reply);
+        }
+        if self.is_stopping() {
+            return Err(Refusal::new(Code::Stopping, "The host is stopping: nothing was stored."));
+        }
+        let answer = self.tell(chat, command, operation.clone()).await;
+        match (&answer, operation) {
+            // Two requests with one key at the same moment: the other one was first.
+            (Err(refusal), Some(key)) if refusal.code == Code::OperationConflict => {
+                match self.replay(&key).await? {
+                    Some(reply) => Ok(reply),
+                    None => answer,
+                }
+            }
+            _ => answer,
+        }
+    }
+
+    /// What was answered to this operation before, if it has a name and was.
+    ///
+    /// # Errors
+    ///
+    /// `operation_conflict`, `operation_expired`, or the store cannot be asked.
+    pub async fn replayed(&self, key: Option<&OperationKey>) -> Result<Option<Reply>, Refusal> {
+        match key {
+            Some(key) => self.replay(key).await,
+            None => Ok(None),
+        }
+    }
+
+    /// What was answered to this operation before.
+    async fn replay(&self, key: &OperationKey) -> Result<Option<Reply>, Refusal> {
+        let found = self.store().operation(key.principal.clone(), key.key.clone()).await;
+        let found: Option<StoredOperation> = found.map_err(|error| {
+            Refusal::new(Code::Overloaded, format!("The store could not be asked: {error}"))
+        })?;
+        match found {
+            Some(stored) if stored.operation.body == key.body => Ok(Some(stored.operation.reply)),
+            Some(_) => {
+                let text = "This Idempotency-Key was used for another request.";
+                Err(Refusal::new(Code::OperationConflict, text))
+            }
+            None if is_expired(&key.key) => {
+                let text = "This Idempotency-Key is older than what is kept: whether it was used \
+                            is not known.";
+                Err(Refusal::new(Code::OperationExpired, text))
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn tell(
+        &self,
+        chat: ChatId,
+        command: Command,
+        operation: Option<OperationKey>,
+    ) -> Result<Reply, Refusal> {
+        // An actor that was just leaving did not hear it: the next one does.
+        for _ in 0..8 {
+            let (reply, answer) = oneshot::channel();
+            let (command, operation) = (command.clone(), operation.clone());
+            let message = Message::Command { command, operation, reply };
+            match self.actor(chat).try_send(message) {
+                Ok(()) => {
+                    if let Ok(answer) = answer.await {
+                        return answer;
+                    }
+                }
+                Err(mpsc::error::TrySendError::Full(_)) => {
+                    let text = "This chat has too many requests at once. Try again in a moment.";
+                    return Err(Refusal::new(Code::Overloaded, text));
+                }
+                Err(mpsc::error::TrySendError::Closed(_)) => {}
+            }
+            self.forget_gone(chat);
+        }
+        let text = "This may have been stored and may not. Try again with the same \
+                    Idempotency-Key.";
+        Err(Refusal::new(Code::NotDurable, text))
+    }
+
+    /// The actor of a chat; started if it is not there.
+    pub(crate) fn actor(&self, chat: ChatId) -> Handle {
+        let mut actors = self.shared.actors();
+        actors
+            .entry(chat)
+            .or_insert_with(|| actor::spawn(Arc::clone(&self.shared), chat))
+            .clone()
+    }
+
+    fn forget_gone(&self, chat: ChatId) {
+        let mut actors = self.shared.actors();
+        if actors.get(&chat).is_some_and(mpsc::Sender::is_closed) {
+            actors.remove(&chat);
+        }
+    }
+
+    pub(crate) fn loaded(&self) -> Vec<Handle> {
+        self.shared.actors().values().cloned().collect()
+    }
+}
+
+/// Whether a key is a UUIDv7 older than what is kept.
+fn is_expired(key: &str) -> bool {
+    let Ok(uuid) = uuid::Uuid::try_parse(key) else { return false };
+    let Some(timestamp) = uuid.get_timestamp().filter(|_| uuid.get_version_num() == 7) else {
+        return false;
+    };
+    let (seconds, nanos) = timestamp.to_unix();
+    let micros = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+    let at = micros.saturating_add(i64::from(nanos / 1000));
+    clock::wall().0.saturating_sub(at) > OPERATION_KEPT_MICROS
+}

@@ -1,0 +1,71 @@
+//! What a host does first: it loads the chats that owe something, which is all the recovery there
+//! is, and clears what attempts left on disk that no chat has any more.
+
+use std::collections::HashSet;
+
+use holdfast_keeper::registry::{self, AttemptDir};
+use holdfast_store::QueryError;
+
+use crate::host::Host;
+
+impl Host {
+    /// Begins to host: adopts, settles, goes on.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot say which chats owe something.
+    pub async fn start(&self) -> Result<(), QueryError> {
+        let owing = self.store().owing().await?;
+        let mut attempts = HashSet::new();
+        for chat in owing {
+            if let Some(attempt) = self.attempt_of(chat).await {
+                attempts.insert(attempt);
+            }
+            let _ = self.actor(chat);
+        }
+        self.clear_leftovers(&attempts);
+        Ok(())
+    }
+
+    async fn attempt_of(&self, chat: holdfast_core::ids::ChatId) -> Option<uuid::Uuid> {
+        let loaded = self.store().load(chat).await.ok()??;
+        loaded.chat.head.attempt.map(|attempt| attempt.id.uuid())
+    }
+
+    /// Removes what is on disk of attempts whose death is committed. A keeper that no chat knows
+    /// and whose agent may live is never adopted and never ended: it is shown.
+    fn clear_leftovers(&self, current: &HashSet<uuid::Uuid>) {
+        let data_dir = &self.shared.options.data_dir;
+        let found = match registry::list(data_dir) {
+            Ok(found) => found,
+            Err(error) => {
+                self.shared.note_damage(format!("The attempts on disk cannot be listed: {error}"));
+                return;
+            }
+        };
+        for dir in found.into_iter().filter(|dir| !current.contains(&dir.attempt())) {
+            match dir.is_alive() {
+                Ok(false) => {
+                    if let Err(error) = registry::remove(&dir) {
+                        tracing::warn!("an attempt's leftovers stay: {error}");
+                    }
+                }
+                Ok(true) if release_ended(&dir) => {}
+                Ok(true) | Err(_) => self.shared.note_damage(format!(
+                    "A keeper lives that belongs to no chat of this store: attempt {}. It was \
+                     left alone.",
+                    dir.attempt()
+                )),
+            }
+        }
+    }
+}
+
+/// Ends a keeper that only waits to be told that its attempt's death is known: the host died
+/// between the commit and the word.
+fn release_ended(dir: &AttemptDir) -> bool {
+    let Ok(Some(record)) = dir.record() else { return false };
+    let over = record.agent.is_none_or(|agent| !holdfast_keeper::tree::is_alive(agent))
+        && holdfast_keeper::tree::count(dir.attempt()).is_ok_and(|count| count == 0);
+    over && holdfast_keeper::tree::kill_keeper(record.keeper)
+}

@@ -1,0 +1,56 @@
+//! The stop of a host, in order (offers.md): one commit of all snapshots, then the keepers, then
+//! the proven deaths.
+
+use std::time::Duration;
+
+use holdfast_core::fact::StopWhy;
+use holdfast_core::offer::Cause;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::actor::{Message, Prepare};
+use crate::host::Host;
+
+/// How long an actor has to hand out its part.
+const PREPARE_MAX: Duration = Duration::from_millis(800);
+/// How long agents have to end before the host leaves them to the next one.
+const DEATHS_MAX: Duration = Duration::from_secs(12);
+
+impl Host {
+    /// Takes no further writes, records what every chat was doing, stops all agents, and waits for
+    /// their deaths. What is not over in time is finished by the next host: the stop is committed.
+    pub async fn stop_agents(&self, cause: Cause) {
+        self.set_stopping();
+        let mut units = Vec::new();
+        let mut outcomes = Vec::new();
+        let mut prepared = Vec::new();
+        for actor in self.loaded() {
+            let (unit, ready) = oneshot::channel();
+            let (decided, outcome) = oneshot::channel();
+            let why = StopWhy::Offered(cause);
+            let message = Message::Prepare(Prepare { why, unit, outcome });
+            if actor.send(message).await.is_ok() {
+                prepared.push((ready, decided));
+            }
+        }
+        for (ready, decided) in prepared {
+            if let Ok(Ok(Some(unit))) = timeout(PREPARE_MAX, ready).await {
+                units.push(unit);
+                outcomes.push(decided);
+            }
+        }
+        let committed = units.is_empty() || self.store().commit(units).await.is_ok();
+        holdfast_fault::point("host.stop.committed");
+        for outcome in outcomes {
+            let _ = outcome.send(committed);
+        }
+        if timeout(DEATHS_MAX, self.attempts_ended()).await.is_err() {
+            tracing::warn!("not every agent ended in time: the next start finishes the stop");
+        }
+    }
+
+    /// Takes no further writes and leaves the agents to their keepers.
+    pub fn keep_agents(&self) {
+        self.set_stopping();
+    }
+}

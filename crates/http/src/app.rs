@@ -1,0 +1,47 @@
+//! What every handler has at hand.
+
+use std::sync::Arc;
+
+use holdfast_store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::{Names, Tokens};
+use crate::events::Hub;
+use crate::port::Host;
+
+/// The border of one host. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) tokens: Arc<dyn Tokens>,
+    pub(crate) names: Arc<Names>,
+    pub(crate) hub: Hub,
+    pub(crate) stopping: CancellationToken,
+    /// The event sockets, which outlive their requests.
+    pub(crate) streams: TaskTracker,
+}
+
+impl App {
+    /// The border of this host; starts the task that publishes its changes, which ends with
+    /// `stopping`, as do all event streams. It has to be called within a tokio runtime.
+    pub fn new(
+        host: Arc<dyn Host>,
+        tokens: Arc<dyn Tokens>,
+        names: Names,
+        stopping: CancellationToken,
+    ) -> Self {
+        let store = host.store();
+        let hub = Hub::start(Arc::clone(&store), host.deltas(), stopping.clone());
+        Self {
+            host,
+            store,
+            tokens,
+            names: Arc::new(names),
+            hub,
+            stopping,
+            streams: TaskTracker::new(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What the border needs of a host. Whoever wires the program implements it over the real host;
+//! tests implement it over a store in memory.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use holdfast_core::fact::Author;
+use holdfast_core::ids::{ChatId, ItemId, MessageId};
+use holdfast_core::input::{Anyway, Choice, Command, Reply};
+use holdfast_core::item::Field;
+use holdfast_core::refusal::Refusal;
+use holdfast_core::time::Micros;
+use holdfast_store::Store;
+use tokio::sync::broadcast;
+
+/// A host, as the border uses it. Every call answers after the commit of what it did.
+pub trait Host: Send + Sync + 'static {
+    /// Where everything is read from.
+    fn store(&self) -> Arc<dyn Store>;
+
+    /// What the host is.
+    fn info(&self) -> HostInfo;
+
+    /// The id of a new message, random.
+    fn new_message(&self) -> MessageId;
+
+    /// The time, for what is kept beside chats (drafts).
+    fn now(&self) -> Micros;
+
+    /// The agents that can be chosen, in the order of the configuration.
+    fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>>;
+
+    /// Makes a chat exist and answers [`Reply::Opened`]. A repeat of the operation is answered before anything
+    /// of the request is looked at, so that it is the first answer even where the directory is
+    /// gone by now.
+    ///
+    /// # Errors
+    /// `agent_not_found`, `slot_taken`, `invalid_field` for a directory that is none, the codes of
+    /// operations, of commits and of a stop.
+    fn open(
+        &self,
+        wanted: WantedChat,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// Has a chat decide about a command, and answers what it decided.
+    ///
+    /// An operation that was stored before is answered first: `operation_conflict` where its body
+    /// was another, otherwise the stored reply. A key in the form of a UUIDv7 that is older than
+    /// what is kept is `operation_expired`.
+    ///
+    /// # Errors
+    /// `chat_not_found`, the refusals of the rules, the codes of operations, of commits and of a
+    /// stop.
+    fn submit(
+        &self,
+        chat: ChatId,
+        command: Command,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// Carries on with one offer. The host bounds how many starts run at once, makes the text of
+    /// the continuation, and answers when the resume is accepted, not when it is over.
+    ///
+    /// # Errors
+    /// As [`Host::submit`].
+    fn resume(
+        &self,
+        wanted: WantedResume,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// Begins to stop the host, once the answer that names the working chats is on its way.
+    fn stop(&self, agents: StopAgents);
+
+    /// Begins to replace the host and keeps the agents.
+    fn restart(&self);
+
+    /// What agents say right now, before it is committed: a courtesy that may be missed.
+    fn deltas(&self) -> broadcast::Receiver<Arc<Delta>>;
+}
+
+/// Who wants a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Under whose name drafts and operation keys are kept; an accepted message clears the draft.
+    pub principal: String,
+    /// The name that the caller gave the write, if any.
+    pub operation: Option<OperationKey>,
+}
+
+/// The name that a caller gave a write; unique for its principal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationKey {
+    /// The key; where one request acts on several chats, with the chat's id behind it.
+    pub key: String,
+    /// SHA-256 of method, path and body.
+    pub body: [u8; 32],
+}
+
+impl Caller {
+    /// The same caller, as far as the write is about this one of several chats.
+    #[must_use]
+    pub fn for_chat(&self, chat: ChatId) -> Self {
+        let operation = self.operation.as_ref().map(|operation| OperationKey {
+            key: format!("{} {chat}", operation.key),
+            body: operation.body,
+        });
+        Self { principal: self.principal.clone(), operation }
+    }
+}
+
+/// A chat that is to exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedChat {
+    /// The agent's id.
+    pub agent: String,
+    /// Its directory; absent: the home directory. The host takes only an absolute path of a
+    /// directory that exists, and keeps the real one.
+    pub cwd: Option<String>,
+    /// Its project.
+    pub project: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its slot.
+    pub slot: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its mode.
+    pub mode: Option<String>,
+    /// Its first message.
+    pub message: Option<(MessageId, String, Author)>,
+}
+
+/// One offer that is to be carried on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedResume {
+    /// The chat.
+    pub chat: ChatId,
+    /// The name of the offer that the caller saw; absent: whichever there is.
+    pub recorded_at: Option<Micros>,
+    /// What a person says of a message in doubt.
+    pub choice: Option<Choice>,
+    /// With what session.
+    pub session: Session,
+    /// What to do where something of the last attempt may still live.
+    pub anyway: Anyway,
+}
+
+/// With what session a chat is resumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Session {
+    /// The recorded one.
+    Recorded,
+    /// A new one, which is told this recap; absent: the proposed one.
+    Fresh {
+        /// The recap as the person left it.
+        recap: Option<String>,
+    },
+}
+
+/// What becomes of the agents when the host stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopAgents {
+    /// They are stopped, with offers.
+    Stop,
+    /// They go on under their keepers.
+    Keep,
+}
+
+/// What a host is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostInfo {
+    /// The version of the program.
+    pub version: String,
+    /// The kind of store: `sqlite`, `memory`.
+    pub store: String,
+    /// Damage that was found outside the store, one sentence each.
+    pub damage: Vec<String>,
+    /// Whether it takes writes by now.
+    pub readiness: Readiness,
+}
+
+/// Whether a host takes writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It does.
+    Ready,
+    /// It is starting.
+    Starting,
+    /// It is stopping.
+    Stopping,
+}
+
+/// An agent that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentInfo {
+    /// Its id in the configuration.
+    pub id: String,
+    /// `claude`, `codex` or `acp`.
+    pub kind: String,
+    /// Its version, as far as known.
+    pub version: Option<String>,
+    /// Whether it can be started.
+    pub availability: Availability,
+    /// What it is known to be able to do, as stable words.
+    pub capabilities: Vec<String>,
+}
+
+/// Whether an agent can be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// As far as can be seen, it can.
+    Available,
+    /// It cannot, for this reason.
+    Unavailable(String),
+}
+
+/// A piece of text that an agent is just saying.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delta {
+    /// The chat.
+    pub chat: ChatId,
+    /// The item.
+    pub item: ItemId,
+    /// Which of its texts.
+    pub field: Field,
+    /// Where the piece begins, in bytes of UTF-8.
+    pub at: u64,
+    /// The piece.
+    pub text: String,
+}

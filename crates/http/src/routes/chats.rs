@@ -1,0 +1,228 @@
+//! Chats: list, open, look, title, close, reopen, delete, interrupt.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use holdfast_core::input::{Command, Reply};
+use holdfast_core::limits::{
+    CWD_BYTES_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX,
+};
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_store::query::QUERY_ROWS_MAX;
+use holdfast_store::{ChatFilter, ChatRow};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::extract::fields::Most;
+use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
+use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
+use crate::port::WantedChat;
+use crate::routes::{Answer, chat, odd_reply, unread};
+use crate::wire::page::Page;
+use crate::wire::row::{Leftover, OpenedRow, Row};
+
+/// The pages of the store that one request looks through for what it is narrowed to.
+const PAGES_LOOKED_THROUGH_MAX: usize = 10;
+
+/// A page of chats, the last changed first.
+pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<Page<Row>>> {
+    let known = ["state", "q", "folder", "tag", "project", "before", "limit"];
+    let params = params.only(&known)?;
+    let states =
+        [("open", ChatFilter::Open), ("closed", ChatFilter::Closed), ("all", ChatFilter::All)];
+    let filter = params.word("state", &states)?.unwrap_or_default();
+    let limit = params.limit(PAGE_CHATS, PAGE_CHATS_MAX)?;
+    let narrow = Narrow::of(&params)?;
+    let mut next = params.one("before")?.map(str::to_owned);
+    let mut items = Vec::new();
+    for _ in 0..PAGES_LOOKED_THROUGH_MAX {
+        let wanted = match narrow {
+            Narrow::Not => limit,
+            // A page that is looked through may fill the answer, but not overfill it.
+            Narrow::To { .. } => limit.saturating_sub(items.len()).min(QUERY_ROWS_MAX),
+        };
+        let page = app.store.chats(filter, next.take(), wanted).await.map_err(unread)?;
+        items.extend(page.rows.into_iter().filter(|row| narrow.keeps(row)).map(Row::of));
+        next = page.next;
+        if next.is_none() || items.len() >= limit {
+            break;
+        }
+    }
+    Ok(Json(Page { items, next }))
+}
+
+/// What a list is narrowed to beside the state of its chats.
+enum Narrow {
+    Not,
+    To { words: Option<String>, project: Option<String>, nothing: bool },
+}
+
+impl Narrow {
+    fn of(params: &Params) -> Result<Self, Refusal> {
+        let words = params.one("q")?.map(str::to_lowercase);
+        let project = params.one("project")?.map(str::to_owned);
+        // No chat is in a folder or has a tag yet.
+        let nothing = params.one("folder")?.is_some() || params.one("tag")?.is_some();
+        Ok(match (words, project, nothing) {
+            (None, None, false) => Self::Not,
+            (words, project, nothing) => Self::To { words, project, nothing },
+        })
+    }
+
+    fn keeps(&self, row: &ChatRow) -> bool {
+        match self {
+            Self::Not => true,
+            Self::To { words, project, nothing } => {
+                let has = |words: &String| {
+                    let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
+                    texts.into_iter().flatten().any(|text| text.to_lowercase().contains(words))
+                };
+                !nothing
+                    && words.as_ref().is_none_or(has)
+                    && project.as_ref().is_none_or(|project| row.project.as_ref() == Some(project))
+            }
+        }
+    }
+}
+
+/// Opens a chat.
+pub(super) async fn open(
+    State(app): State<App>,
+    mut call: Call<MessageBody>,
+) -> Answer<(StatusCode, Json<OpenedRow>)> {
+    let wanted = wanted(&app, &mut call)?;
+    let (id, receipt) = match app.host.open(wanted, call.caller).await? {
+        Reply::Opened { chat, receipt } => (chat, receipt),
+        other => return Err(odd_reply(&other)),
+    };
+    let row = Row::of(chat(&app, id).await?);
+    Ok((StatusCode::CREATED, Json(OpenedRow { row, receipt })))
+}
+
+fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<WantedChat, Refusal> {
+    let known = ["agent", "cwd", "project", "title", "slot", "model", "mode", "message"];
+    let mut fields = call.fields(&known)?;
+    let name = Most::Chars(NAME_CHARS_MAX);
+    let agent = fields.line("agent", name)?.ok_or_else(|| fields.missing("agent"))?;
+    let message = first_message(&mut fields)?;
+    Ok(WantedChat {
+        agent,
+        cwd: directory(&mut fields)?,
+        project: fields.line("project", Most::Chars(PROJECT_CHARS_MAX))?,
+        title: fields.line("title", Most::Chars(TITLE_CHARS_MAX))?,
+        slot: fields.line("slot", Most::Chars(SLOT_CHARS_MAX))?,
+        model: fields.line("model", name)?,
+        mode: fields.line("mode", name)?,
+        message: message.map(|text| (app.host.new_message(), text, call.principal.author)),
+    })
+}
+
+/// A path as it is: it may have any character but NUL, which no path has.
+fn directory(fields: &mut Fields) -> Result<Option<String>, Refusal> {
+    let cwd = fields.text("cwd", Most::Bytes(CWD_BYTES_MAX))?;
+    match cwd {
+        Some(cwd) if !cwd.starts_with('/') || cwd.contains('\0') => {
+            Err(fields.invalid("cwd", "an absolute path"))
+        }
+        cwd => Ok(cwd),
+    }
+}
+
+/// The first message: its text, or an object with it.
+fn first_message(fields: &mut Fields) -> Result<Option<String>, Refusal> {
+    let most = Most::Bytes(MESSAGE_BYTES_MAX);
+    match fields.value("message") {
+        None => Ok(None),
+        Some(Value::Object(message)) => {
+            let mut inner = Fields::within(message, &["text"], "message.".to_owned())?;
+            let text = inner.text("text", most)?;
+            text.map(Some).ok_or_else(|| inner.missing("text"))
+        }
+        Some(text) => {
+            let alone = [("message".to_owned(), text)].into_iter().collect();
+            Fields::of(alone, &["message"])?.text("message", most)
+        }
+    }
+}
+
+/// One chat.
+pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Row>> {
+    Ok(Json(Row::of(chat(&app, at.id("chat")?).await?)))
+}
+
+/// Changes what a person calls a chat.
+pub(super) async fn patch(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Row>> {
+    let id = at.id("chat")?;
+    let later = ["slot", "pinned", "folder", "tags", "muted", "model", "mode"];
+    let mut fields = call.fields(&[&["title"], later.as_slice()].concat())?;
+    if let Some(name) = later.into_iter().find(|name| fields.has(name)) {
+        let text = format!("This version cannot change the field {name} of a chat.");
+        return Err(Refusal::new(Code::NotSupported, text).field(name).into());
+    }
+    if let Some(title) = fields.line("title", Most::Chars(TITLE_CHARS_MAX))? {
+        app.host.submit(id, Command::Title { title }, call.caller).await?;
+    }
+    Ok(Json(Row::of(chat(&app, id).await?)))
+}
+
+/// What was left when a chat was closed.
+#[derive(Serialize)]
+pub(super) struct Closed {
+    leftovers: Vec<Leftover>,
+}
+
+/// Closes a chat.
+pub(super) async fn close(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Closed>> {
+    // Both words mean the same as long as nothing is left over.
+    call.fields(&["leftovers"])?.word("leftovers", &[("end", ()), ("leave", ())])?;
+    app.host.submit(at.id("chat")?, Command::Close, call.caller).await?;
+    Ok(Json(Closed { leftovers: Vec::new() }))
+}
+
+/// Opens a closed chat again.
+pub(super) async fn reopen(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Row>> {
+    call.fields(&[])?;
+    let id = at.id("chat")?;
+    app.host.submit(id, Command::Reopen, call.caller).await?;
+    Ok(Json(Row::of(chat(&app, id).await?)))
+}
+
+/// A write that has nothing more to say than that it is done.
+#[derive(Serialize)]
+pub(crate) struct Done {}
+
+/// Deletes a chat.
+pub(super) async fn delete(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Done>> {
+    call.fields(&[])?;
+    app.host.submit(at.id("chat")?, Command::Delete, call.caller).await?;
+    Ok(Json(Done {}))
+}
+
+/// Ends the running turn, or the agent itself.
+pub(super) async fn interrupt(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Done>> {
+    let agent = call.fields(&["agent"])?.word("agent", &[("stop", ())])?;
+    let command = agent.map_or(Command::Interrupt, |()| Command::StopAgent);
+    app.host.submit(at.id("chat")?, command, call.caller).await?;
+    Ok(Json(Done {}))
+}

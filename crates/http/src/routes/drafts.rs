@@ -1,0 +1,56 @@
+//! What a person is writing in a chat, the same on every device.
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use holdfast_core::limits::DRAFT_BYTES_MAX;
+use holdfast_store::Draft as Row;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::extract::fields::Most;
+use crate::extract::{At, Call, MessageBody};
+use crate::routes::{Answer, chat, unread, unstored};
+use crate::wire::time::rfc3339;
+
+/// A draft; an empty text where there is none.
+#[derive(Serialize)]
+pub(super) struct Draft {
+    text: String,
+    updated_at: Option<String>,
+}
+
+impl Draft {
+    fn of(row: Option<Row>) -> Self {
+        let updated_at = row.as_ref().map(|row| rfc3339(row.at));
+        Self { text: row.map(|row| row.text).unwrap_or_default(), updated_at }
+    }
+}
+
+/// The caller's draft.
+pub(super) async fn get(
+    State(app): State<App>,
+    Extension(principal): Extension<Principal>,
+    at: At,
+) -> Answer<Json<Draft>> {
+    let id = at.id("chat")?;
+    chat(&app, id).await?;
+    let row = app.store.draft(id, principal.name.to_string()).await.map_err(unread)?;
+    Ok(Json(Draft::of(row)))
+}
+
+/// Keeps the caller's draft; an empty text removes it.
+pub(super) async fn put(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<MessageBody>,
+) -> Answer<Json<Draft>> {
+    let id = at.id("chat")?;
+    let mut fields = call.fields(&["text"])?;
+    let text = fields.raw_text("text", Most::Bytes(DRAFT_BYTES_MAX))?;
+    let text = text.ok_or_else(|| fields.missing("text"))?;
+    chat(&app, id).await?;
+    let (name, now) = (call.caller.principal, app.host.now());
+    app.store.put_draft(id, name.clone(), text, now).await.map_err(unstored)?;
+    Ok(Json(Draft::of(app.store.draft(id, name).await.map_err(unread)?)))
+}

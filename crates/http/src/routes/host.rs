@@ -1,0 +1,72 @@
+//! The host itself.
+
+use axum::Json;
+use axum::extract::State;
+use holdfast_core::offer::{Snapshot, sentence};
+use holdfast_store::ChatFilter;
+use holdfast_store::query::QUERY_ROWS_MAX;
+
+use crate::app::App;
+use crate::extract::{Call, PlainBody};
+use crate::port::StopAgents;
+use crate::routes::{Answer, unread};
+use crate::wire::host::{Counts, HostState, Limits, Working, WorkingChats};
+
+/// What the host is and how it is.
+pub(super) async fn state(State(app): State<App>) -> Answer<Json<HostState>> {
+    let info = app.host.info();
+    let mut damage = app.store.damage();
+    damage.extend(info.damage);
+    Ok(Json(HostState {
+        version: info.version,
+        generation: app.store.generation(),
+        incarnation: app.store.incarnation().simple().to_string(),
+        store: info.store,
+        counts: Counts::of(app.store.counts().await.map_err(unread)?),
+        limits: Limits::all(),
+        damage,
+    }))
+}
+
+/// Says who works, then stops the host.
+pub(super) async fn stop(
+    State(app): State<App>,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<WorkingChats>> {
+    let mut fields = call.fields(&["agents"])?;
+    let words = [("stop", StopAgents::Stop), ("keep", StopAgents::Keep)];
+    let agents = fields.word("agents", &words)?.ok_or_else(|| fields.missing("agents"))?;
+    let working = working(&app).await?;
+    app.host.stop(agents);
+    Ok(Json(working))
+}
+
+/// Says who works, then replaces the host; the agents go on.
+pub(super) async fn restart(
+    State(app): State<App>,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<WorkingChats>> {
+    call.fields(&[])?;
+    let working = working(&app).await?;
+    app.host.restart();
+    Ok(Json(working))
+}
+
+async fn working(app: &App) -> Answer<WorkingChats> {
+    let mut working = Vec::new();
+    let mut before = None;
+    loop {
+        let page = app.store.chats(ChatFilter::Open, before, QUERY_ROWS_MAX).await;
+        let page = page.map_err(unread)?;
+        let rows = page.rows.into_iter().filter(|row| row.summary.shows_work);
+        working.extend(rows.map(|row| Working {
+            chat: row.id,
+            title: row.title,
+            text: sentence(&Snapshot::of(&row.summary.activity)).text,
+        }));
+        match page.next {
+            Some(next) => before = Some(next),
+            None => return Ok(WorkingChats { working }),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Messages to agents.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use holdfast_core::ids::MessageId;
+use holdfast_core::input::{Choice, Command, Reply, Send};
+use holdfast_core::limits::MESSAGE_BYTES_MAX;
+use holdfast_core::refusal::{Code, Refusal};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::extract::fields::Most;
+use crate::extract::{At, Call, MessageBody, PlainBody};
+use crate::routes::{Answer, chat, odd_reply, unread};
+use crate::wire::receipt::{Accepted, MessageNow};
+
+/// Attachments that one message may name.
+const ATTACHMENTS_MAX: usize = 100;
+
+/// Gives an agent a message.
+pub(super) async fn send(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<MessageBody>,
+) -> Answer<(StatusCode, Json<Accepted>)> {
+    let command = wanted(&app, &mut call)?;
+    match app.host.submit(at.id("chat")?, command, call.caller).await? {
+        Reply::Accepted { receipt, message, note } => {
+            let message = MessageNow { id: message, state: "queued" };
+            Ok((StatusCode::ACCEPTED, Json(Accepted { receipt, message, note })))
+        }
+        other => Err(odd_reply(&other)),
+    }
+}
+
+fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
+    let mut fields = call.fields(&["text", "attachments", "delivery"])?;
+    let ways = [("queue", Send::Queue), ("steer", Send::Steer), ("interrupt", Send::Interrupt)];
+    let send = fields.word("delivery", &ways)?.unwrap_or_default();
+    if fields.list("attachments", ATTACHMENTS_MAX)?.is_some_and(|list| !list.is_empty()) {
+        let text = "This version takes no attachments. Nothing was stored.";
+        return Err(Refusal::new(Code::NotSupported, text).field("attachments"));
+    }
+    let text = fields.text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
+    let text = text.ok_or_else(|| fields.missing("text"))?;
+    let message = app.host.new_message();
+    Ok(Command::Send { message, text, by: call.principal.author, send })
+}
+
+/// Where a message is now.
+#[derive(Serialize)]
+pub(super) struct Now {
+    message: MessageNow,
+}
+
+impl Now {
+    /// The state of a message after a write about it.
+    pub(super) async fn of(app: &App, at: &At) -> Answer<Json<Self>> {
+        let (id, message) = (at.id("chat")?, at.id("message")?);
+        let row = app.store.message(id, message).await.map_err(unread)?;
+        let row = row.ok_or_else(|| no_message(message))?;
+        Ok(Json(Self { message: MessageNow { id: message, state: row.state.word() } }))
+    }
+}
+
+fn no_message(message: MessageId) -> Refusal {
+    Refusal::new(Code::MessageNotFound, format!("The chat has no message {message}."))
+}
+
+/// Settles a message without an outcome.
+pub(super) async fn resolve(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Now>> {
+    let mut fields = call.fields(&["choice", "without_context"])?;
+    // There is no context to leave out yet.
+    fields.flag("without_context")?;
+    let choice = fields.word("choice", &CHOICES)?.ok_or_else(|| fields.missing("choice"))?;
+    let command = Command::Resolve { message: at.id("message")?, choice };
+    app.host.submit(at.id("chat")?, command, call.caller).await?;
+    Now::of(&app, &at).await
+}
+
+/// The words for what a person says of a message in doubt.
+pub(super) const CHOICES: [(&str, Choice); 3] =
+    [("arrived", Choice::Arrived), ("send_again", Choice::SendAgain), ("discard", Choice::Discard)];
+
+/// The whole text of a message.
+pub(super) async fn text(State(app): State<App>, at: At) -> Answer<Response> {
+    let (id, message) = (at.id("chat")?, at.id("message")?);
+    chat(&app, id).await?;
+    let row = app.store.message(id, message).await.map_err(unread)?;
+    let text = row.ok_or_else(|| no_message(message))?.text;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}

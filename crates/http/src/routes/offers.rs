@@ -1,0 +1,198 @@
+//! Offers: list, resume, dismiss.
+
+use std::collections::HashSet;
+
+use axum::Json;
+use axum::extract::State;
+use futures_util::{StreamExt, stream};
+use holdfast_core::ids::ChatId;
+use holdfast_core::input::{Anyway, Choice, Command};
+use holdfast_core::limits::MESSAGE_BYTES_MAX;
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::time::Micros;
+use holdfast_store::query::QUERY_ROWS_MAX;
+use holdfast_store::{FailureRow, What};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::events::Cursor;
+use crate::extract::fields::Most;
+use crate::extract::{Call, Fields, MessageBody, PlainBody};
+use crate::limits::OFFERS_AT_ONCE_MAX;
+use crate::port::{Caller, Session, WantedResume};
+use crate::routes::messages::CHOICES;
+use crate::routes::{Answer, unread};
+use crate::wire::offer::{Failed, Offer, Offers, OneResult, Results};
+use crate::wire::time;
+
+/// Chats that are asked at the same time; the host bounds how many agents start.
+const ASKED_AT_ONCE: usize = 8;
+
+/// All offers that are shown, and all failures.
+pub(super) async fn list(State(app): State<App>) -> Answer<Json<Offers>> {
+    let store = &app.store;
+    // Read first: an offer of a later change may be listed, but none before it is missing.
+    let change = store.change_bounds().await.map_err(unread)?.newest;
+    let offers = store.offers().await.map_err(unread)?.into_iter().filter_map(Offer::shown);
+    let failures = store.failures().await.map_err(unread)?.into_iter().map(Failed::of);
+    let as_of = Cursor { incarnation: store.incarnation(), change }.to_string();
+    Ok(Json(Offers { as_of, offers: offers.collect(), failures: failures.collect() }))
+}
+
+/// Carries on with some offers, or with all.
+pub(super) async fn resume(
+    State(app): State<App>,
+    mut call: Call<MessageBody>,
+) -> Answer<Json<Results>> {
+    let known = ["chat", "recorded_at", "choice", "fresh", "recap", "anyway"];
+    let (chosen, mut results) = chosen(&app, call.fields(&["chats", "as_of"])?, &known).await?;
+    let failures = app.store.failures().await.map_err(unread)?;
+    let ask = |chosen: Chosen| resume_one(&app, &call.caller, &failures, chosen);
+    results.extend(stream::iter(chosen).map(ask).buffered(ASKED_AT_ONCE).collect::<Vec<_>>().await);
+    Ok(Json(Results { results }))
+}
+
+async fn resume_one(
+    app: &App,
+    caller: &Caller,
+    failures: &[FailureRow],
+    chosen: Chosen,
+) -> OneResult {
+    let chat = chosen.chat;
+    let failed = failures.iter().find(|row| row.chat == chat);
+    if let (Wish::OneOfAll, Some(failure)) = (&chosen.wish, failed) {
+        let text = format!("It failed before, and all is not asked to try again: {}", failure.text);
+        return OneResult::refused(chat, &failure.code, &text);
+    }
+    let (choice, session, anyway) = match chosen.wish {
+        Wish::OneOfAll => (None, Session::Recorded, Anyway::No),
+        Wish::Named { choice, session, anyway } => (choice, session, anyway),
+    };
+    let recorded_at = chosen.recorded_at;
+    let wanted = WantedResume { chat, recorded_at, choice, session, anyway };
+    OneResult::of(chat, app.host.resume(wanted, caller.for_chat(chat)).await)
+}
+
+/// Lets some offers go, or all.
+pub(super) async fn dismiss(
+    State(app): State<App>,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Results>> {
+    let known = ["chat", "recorded_at"];
+    let (chosen, mut results) = chosen(&app, call.fields(&["chats", "as_of"])?, &known).await?;
+    let ask = async |chosen: Chosen| {
+        let command = Command::Dismiss { recorded_at: chosen.recorded_at };
+        let caller = call.caller.for_chat(chosen.chat);
+        OneResult::of(chosen.chat, app.host.submit(chosen.chat, command, caller).await)
+    };
+    results.extend(stream::iter(chosen).map(ask).buffered(ASKED_AT_ONCE).collect::<Vec<_>>().await);
+    Ok(Json(Results { results }))
+}
+
+/// One offer that the caller means.
+struct Chosen {
+    chat: ChatId,
+    recorded_at: Option<Micros>,
+    wish: Wish,
+}
+
+/// How it is to be resumed.
+enum Wish {
+    /// As one of all: only what needs nothing more from a person.
+    OneOfAll,
+    /// As the person says.
+    Named { choice: Option<Choice>, session: Session, anyway: Anyway },
+}
+
+/// The offers that a body names, and at once the results of those that are no longer what the
+/// caller saw.
+async fn chosen(
+    app: &App,
+    mut fields: Fields,
+    known: &[&str],
+) -> Answer<(Vec<Chosen>, Vec<OneResult>)> {
+    let as_of = fields.raw_text("as_of", Most::Chars(200))?;
+    match fields.value("chats") {
+        None => Err(fields.missing("chats").into()),
+        Some(Value::String(all)) if all == "all" => all_of(app, as_of.as_deref()).await,
+        Some(Value::Array(list)) if list.len() <= OFFERS_AT_ONCE_MAX => {
+            let named = list.into_iter().enumerate().map(|(n, value)| named(n, value, known));
+            Ok((named.collect::<Result<_, _>>()?, Vec::new()))
+        }
+        Some(_) => {
+            let wanted = format!("\"all\" or a list of at most {OFFERS_AT_ONCE_MAX} chats");
+            Err(fields.invalid("chats", &wanted).limit(OFFERS_AT_ONCE_MAX).into())
+        }
+    }
+}
+
+/// All offers; where the caller says what it had seen, those that changed since are superseded.
+async fn all_of(app: &App, as_of: Option<&str>) -> Answer<(Vec<Chosen>, Vec<OneResult>)> {
+    let changed = match as_of {
+        None => HashSet::new(),
+        Some(text) => changed_since(app, text).await?,
+    };
+    let rows = app.store.offers().await.map_err(unread)?;
+    let (mut chosen, mut results) = (Vec::new(), Vec::new());
+    for row in rows.into_iter().filter(|row| row.shown) {
+        if changed.contains(&row.chat) {
+            results.push(OneResult::superseded(row.chat));
+        } else {
+            let recorded_at = Some(row.recorded_at);
+            chosen.push(Chosen { chat: row.chat, recorded_at, wish: Wish::OneOfAll });
+        }
+    }
+    Ok((chosen, results))
+}
+
+async fn changed_since(app: &App, as_of: &str) -> Answer<HashSet<ChatId>> {
+    let store = &app.store;
+    let bounds = store.change_bounds().await.map_err(unread)?;
+    let cursor = as_of.parse::<Cursor>().ok();
+    let seen = cursor.filter(|cursor| cursor.is_whole(store.incarnation(), bounds));
+    let mut after = seen.map(|cursor| cursor.change).ok_or_else(|| {
+        let text =
+            "The as_of is not one that this host gave, or is too old. List the offers again.";
+        Refusal::new(Code::InvalidCursor, text).field("as_of")
+    })?;
+    let mut changed = HashSet::new();
+    while after < bounds.newest {
+        let changes = store.changes(after, QUERY_ROWS_MAX).await.map_err(unread)?;
+        let Some(last) = changes.last() else { break };
+        after = last.n;
+        let offers = changes.iter().filter(|change| change.what == What::Offer);
+        changed.extend(offers.filter_map(|change| change.chat));
+    }
+    Ok(changed)
+}
+
+/// One entry of the list: an id, or an object.
+fn named(n: usize, value: Value, known: &[&str]) -> Result<Chosen, Refusal> {
+    let object = match value {
+        Value::Object(object) => object,
+        id => [("chat".to_owned(), id)].into_iter().collect(),
+    };
+    let mut fields = Fields::within(object, known, format!("chats[{n}]."))?;
+    let chat = fields.id("chat")?.ok_or_else(|| fields.missing("chat"))?;
+    let recorded_at = match fields.raw_text("recorded_at", Most::Chars(100))? {
+        None => None,
+        Some(text) => {
+            let at = time::parse(&text);
+            Some(at.ok_or_else(|| fields.invalid("recorded_at", "a time as offers show it"))?)
+        }
+    };
+    let choice = fields.word("choice", &CHOICES)?;
+    let recap = fields.text("recap", Most::Bytes(MESSAGE_BYTES_MAX))?;
+    let session = match (fields.flag("fresh")?, recap) {
+        (Some(true), recap) => Session::Fresh { recap },
+        (Some(false) | None, None) => Session::Recorded,
+        (Some(false) | None, Some(_)) => {
+            return Err(fields.invalid("recap", "given only with fresh: true"));
+        }
+    };
+    let anyway = match fields.flag("anyway")? {
+        Some(true) => Anyway::Yes,
+        Some(false) | None => Anyway::No,
+    };
+    Ok(Chosen { chat, recorded_at, wish: Wish::Named { choice, session, anyway } })
+}

@@ -1,0 +1,95 @@
+//! Answers to approvals and questions.
+
+use axum::Json;
+use axum::extract::State;
+use holdfast_core::frame::{Answer as Given, QuestionAnswer};
+use holdfast_core::ids::{ChatId, PromptId};
+use holdfast_core::input::{Command, Reply};
+use holdfast_core::limits::{ANSWER_BYTES_MAX, OPEN_PROMPTS_MAX, PROMPT_OPTIONS_MAX};
+use holdfast_core::refusal::{Code, Refusal};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::extract::fields::Most;
+use crate::extract::{At, Call, Fields, PlainBody};
+use crate::problem::Problem;
+use crate::routes::{Answer, odd_reply};
+use crate::wire::prompt::Answered;
+use crate::wire::receipt::Received;
+
+/// Answers that one call may give, one for each question.
+const ANSWERS_MAX: usize = OPEN_PROMPTS_MAX;
+/// Bytes of an agent's id of an option or a question.
+const AGENT_ID_BYTES_MAX: usize = 4096;
+
+/// Answers a prompt, once.
+pub(super) async fn answer(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Received>> {
+    let (chat, prompt) = (at.id("chat")?, at.id("prompt")?);
+    let answer = given(call.fields(&["option", "text", "answers"])?)?;
+    let by = call.principal.name.to_string();
+    let command = Command::Answer { prompt, answer, by, device: call.device };
+    match app.host.submit(chat, command, call.caller).await {
+        Ok(Reply::Answered { receipt }) => Ok(Json(Received { receipt: Some(receipt) })),
+        Ok(other) => Err(odd_reply(&other)),
+        Err(refusal) => Err(with_winner(&app, chat, prompt, refusal).await),
+    }
+}
+
+/// Tells who comes too late what was answered, by whom and on which device.
+async fn with_winner(app: &App, chat: ChatId, prompt: PromptId, refusal: Refusal) -> Problem {
+    let problem = Problem::from(refusal);
+    if problem.code() != Code::AlreadyAnswered {
+        return problem;
+    }
+    let row = app.store.prompt(chat, prompt).await.ok().flatten();
+    let given = row.and_then(|row| row.given).map(Answered::of);
+    match given.and_then(|given| serde_json::to_value(given).ok()) {
+        Some(winner) => problem.winner(winner),
+        None => problem,
+    }
+}
+
+/// One option, or one answer for each question.
+fn given(mut fields: Fields) -> Result<Given, Refusal> {
+    let id = Most::Bytes(AGENT_ID_BYTES_MAX);
+    match (fields.has("option"), fields.has("answers")) {
+        (true, false) => {
+            let option = fields.raw_text("option", id)?.unwrap_or_default();
+            Ok(Given::Option { option, text: fields.raw_text("text", word())? })
+        }
+        (false, true) if !fields.has("text") => {
+            let answers = fields.list("answers", ANSWERS_MAX)?.unwrap_or_default();
+            let answers = answers.into_iter().enumerate().map(|(n, value)| one(n, value));
+            Ok(Given::Answers { answers: answers.collect::<Result<_, _>>()? })
+        }
+        _ => Err(Refusal::new(
+            Code::InvalidAnswer,
+            "An answer is {option, text?} for an approval or a single question, or {answers: \
+             [{question, options, text?}]} for several questions. The prompt is still open.",
+        )),
+    }
+}
+
+fn one(n: usize, value: Value) -> Result<QuestionAnswer, Refusal> {
+    let Value::Object(object) = value else {
+        let text = format!("The field answers[{n}] has to be an object. The prompt is still open.");
+        return Err(Refusal::new(Code::InvalidField, text).field(format!("answers[{n}]")));
+    };
+    let known = ["question", "options", "text"];
+    let mut fields = Fields::within(object, &known, format!("answers[{n}]."))?;
+    let question = fields.raw_text("question", Most::Bytes(AGENT_ID_BYTES_MAX))?;
+    let options = fields.texts("options", PROMPT_OPTIONS_MAX, AGENT_ID_BYTES_MAX)?;
+    Ok(QuestionAnswer {
+        question: question.ok_or_else(|| fields.missing("question"))?,
+        options: options.unwrap_or_default(),
+        text: fields.raw_text("text", word())?,
+    })
+}
+
+const fn word() -> Most {
+    Most::Bytes(ANSWER_BYTES_MAX)
+}

@@ -1,0 +1,22 @@
+//! Background tasks.
+
+use axum::Json;
+use axum::extract::State;
+use holdfast_core::input::Command;
+
+use crate::app::App;
+use crate::extract::{At, Call, PlainBody};
+use crate::routes::Answer;
+use crate::routes::chats::Done;
+
+/// Ends one task.
+pub(super) async fn stop(
+    State(app): State<App>,
+    at: At,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<Done>> {
+    call.fields(&[])?;
+    let command = Command::StopTask { task: at.id("task")? };
+    app.host.submit(at.id("chat")?, command, call.caller).await?;
+    Ok(Json(Done {}))
+}

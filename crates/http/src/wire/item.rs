@@ -1,0 +1,227 @@
+//! The entries of a transcript.
+
+use holdfast_core::fact::RefusedWhy;
+use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, TaskId, TurnId};
+use holdfast_core::item::{Body, Field, Notice, PlanEntry, ToolCall};
+use holdfast_store::{ItemRow, MessageBrief, MessageState, TextHead};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::wire::prompt::Prompt;
+use crate::wire::text::Full;
+use crate::wire::time::rfc3339;
+use crate::wire::words::{self, Word};
+
+/// An entry of a transcript.
+#[derive(Serialize)]
+pub(crate) struct Item {
+    id: ItemId,
+    seq: u64,
+    turn: Option<TurnId>,
+    kind: Word,
+    role: Word,
+    at: String,
+    text: Option<String>,
+    full: Option<Full>,
+    delivery: Option<Delivery>,
+    call: Option<Call>,
+    prompt: Option<Prompt>,
+    plan: Option<Vec<Step>>,
+    notice: Option<Told>,
+    reason: Option<String>,
+    closed: bool,
+    version: u64,
+}
+
+/// How far a message to the agent is.
+#[derive(Serialize)]
+struct Delivery {
+    state: Word,
+    asking: bool,
+    message: MessageId,
+    by: Word,
+    refused: Option<Refused>,
+    steer: Option<String>,
+    context: Context,
+}
+
+/// Why a message was not taken up.
+#[derive(Serialize)]
+pub(crate) struct Refused {
+    why: Word,
+    text: Option<String>,
+}
+
+/// The background context that a message carried.
+#[derive(Default, Serialize)]
+struct Context {
+    count: u32,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Call {
+    name: String,
+    tool_kind: String,
+    /// The input as JSON where it is whole and valid, otherwise its text.
+    input: Option<Value>,
+    input_full: Option<Full>,
+    state: Word,
+    output: Output,
+    task: Option<TaskId>,
+    parent: Option<ItemId>,
+}
+
+#[derive(Serialize)]
+struct Output {
+    text: String,
+    full: Option<Full>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    text: String,
+    state: String,
+}
+
+/// What the host tells.
+#[derive(Serialize)]
+struct Told {
+    kind: Word,
+    cause: Option<Word>,
+    code: Option<String>,
+}
+
+impl Item {
+    /// An item from its row.
+    pub(crate) fn of(chat: ChatId, row: ItemRow) -> Self {
+        let mut texts = Texts { chat, item: row.id, heads: row.texts };
+        let (text, full) = texts.take(Field::Text);
+        let mut item = Self {
+            id: row.id,
+            seq: row.place,
+            turn: row.turn,
+            kind: words::item_kind(row.kind),
+            role: words::role(row.role),
+            at: rfc3339(row.at),
+            text,
+            full,
+            delivery: row.message.map(Delivery::of),
+            call: None,
+            prompt: row.prompt.map(Prompt::of),
+            plan: None,
+            notice: None,
+            reason: None,
+            closed: row.closed,
+            version: row.version,
+        };
+        match row.body {
+            // Their states are rows of their own, and are in the item already.
+            Body::Text | Body::Message { message: MessageId { .. } } => {}
+            Body::Prompt { prompt: PromptId { .. } } => {}
+            Body::Call(call) => item.call = Some(Call::of(call, &mut texts)),
+            Body::Plan { entries } => item.plan = Some(entries.into_iter().map(step).collect()),
+            Body::Notice(notice) => item.notice = Some(Told::of(notice)),
+            Body::Unrecognised { reason } => item.reason = Some(reason),
+        }
+        item
+    }
+}
+
+/// The texts of one item.
+struct Texts {
+    chat: ChatId,
+    item: ItemId,
+    heads: Vec<TextHead>,
+}
+
+impl Texts {
+    /// The head of a text, and where all of it is if the head is not.
+    fn take(&mut self, field: Field) -> (Option<String>, Option<Full>) {
+        let found = self.heads.iter().position(|head| head.field == field);
+        let Some(TextHead { head, bytes, .. }) = found.map(|at| self.heads.swap_remove(at)) else {
+            return (None, None);
+        };
+        let cut = u64::try_from(head.len()).is_ok_and(|length| length < bytes);
+        let full = cut.then(|| Full::of_item(self.chat, self.item, field, bytes));
+        (Some(head), full)
+    }
+}
+
+impl Delivery {
+    fn of(message: MessageBrief) -> Self {
+        Self {
+            state: message.state.word(),
+            asking: message.state.asking(),
+            message: message.id,
+            by: words::author(message.by),
+            refused: Refused::of(message.state),
+            steer: None,
+            context: Context::default(),
+        }
+    }
+}
+
+impl Refused {
+    /// Why a message in this state was refused, if it was.
+    pub(crate) fn of(state: MessageState) -> Option<Self> {
+        match state {
+            MessageState::Refused(why) => {
+                let word = words::refused(&why);
+                let text = match why {
+                    RefusedWhy::Rejected { text } => Some(text),
+                    RefusedWhy::NotWritten | RefusedWhy::NotInStore => None,
+                };
+                Some(Self { why: word, text })
+            }
+            MessageState::Queued
+            | MessageState::Handed
+            | MessageState::Taken
+            | MessageState::Settled
+            | MessageState::Unknown { .. }
+            | MessageState::Withdrawn(_) => None,
+        }
+    }
+}
+
+impl Call {
+    fn of(call: ToolCall, texts: &mut Texts) -> Self {
+        let (input, input_full) = texts.take(Field::Input);
+        let (output, full) = texts.take(Field::Output);
+        let whole = input_full.is_none();
+        let input = input.map(|text| {
+            let parsed = if whole { serde_json::from_str(&text).ok() } else { None };
+            parsed.unwrap_or(Value::String(text))
+        });
+        Self {
+            name: call.name,
+            tool_kind: call.tool_kind,
+            input,
+            input_full,
+            state: words::call_state(call.state),
+            output: Output { text: output.unwrap_or_default(), full },
+            task: call.task,
+            parent: None,
+        }
+    }
+}
+
+fn step(entry: PlanEntry) -> Step {
+    Step { text: entry.text, state: entry.state }
+}
+
+impl Told {
+    fn of(notice: Notice) -> Self {
+        let plain = |kind| Self { kind, cause: None, code: None };
+        match notice {
+            Notice::Stopped { cause } => {
+                Self { cause: Some(words::cause(cause)), ..plain("stopped") }
+            }
+            Notice::Resumed => plain("resumed"),
+            Notice::StartFailed { code } => Self { code: Some(code), ..plain("start_failed") },
+            Notice::TurnFailed => plain("turn_failed"),
+            Notice::PromptCancelled => plain("prompt_cancelled"),
+            Notice::LineSkipped => plain("line_skipped"),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Offers and failures.
+
+use holdfast_core::ids::{ChatId, ReceiptId};
+use holdfast_core::input::{NotResumed, Reply};
+use holdfast_core::offer::{Failure, Part, Sentence, Snapshot, details, sentence};
+use holdfast_core::refusal::Refusal;
+use holdfast_store::{FailureRow, OfferRow};
+use serde::Serialize;
+
+use crate::wire::time::rfc3339;
+use crate::wire::words::{self, Word};
+
+/// The offers and failures of a host.
+#[derive(Serialize)]
+pub(crate) struct Offers {
+    /// Where the caller is, for "all that I have seen".
+    pub(crate) as_of: String,
+    pub(crate) offers: Vec<Offer>,
+    pub(crate) failures: Vec<Failed>,
+}
+
+/// An offer to resume a chat.
+#[derive(Serialize)]
+pub(crate) struct Offer {
+    chat: ChatId,
+    cause: Option<Word>,
+    recorded_at: String,
+    summary: Said,
+    details: Vec<String>,
+    snapshot: Option<Was>,
+    needs_choice: bool,
+    resuming: bool,
+    readable: bool,
+}
+
+/// A sentence, whole and in parts for translation.
+#[derive(Serialize)]
+struct Said {
+    parts: Vec<SaidPart>,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct SaidPart {
+    key: String,
+    params: SaidParams,
+}
+
+#[derive(Serialize)]
+struct SaidParams {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+}
+
+/// What a chat was doing.
+#[derive(Serialize)]
+struct Was {
+    lead: Word,
+    starting: bool,
+    prompts: Vec<Line>,
+    tasks: Vec<Line>,
+    more_prompts: u32,
+    more_tasks: u32,
+    task_counts: Counted,
+}
+
+#[derive(Serialize)]
+struct Line {
+    kind: Word,
+    label: String,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    agent: u32,
+    workflow: u32,
+    command: u32,
+    monitor: u32,
+    unknown: u32,
+}
+
+impl Offer {
+    /// An offer from its row; nothing if it is not shown yet.
+    pub(crate) fn shown(row: OfferRow) -> Option<Self> {
+        row.shown.then(|| Self {
+            chat: row.chat,
+            cause: row.cause.map(words::cause),
+            recorded_at: rfc3339(row.recorded_at),
+            summary: said(row.snapshot.as_ref().map(sentence)),
+            details: row.snapshot.as_ref().map(details).unwrap_or_default(),
+            snapshot: row.snapshot.map(was),
+            needs_choice: row.needs_choice,
+            resuming: row.resuming,
+            readable: row.readable,
+        })
+    }
+}
+
+fn said(sentence: Option<Sentence>) -> Said {
+    let part = |part: Part| SaidPart {
+        key: part.key,
+        params: SaidParams { label: part.params.label, count: part.params.count },
+    };
+    let (parts, text) = sentence.map(|said| (said.parts, said.text)).unwrap_or_default();
+    Said { parts: parts.into_iter().map(part).collect(), text }
+}
+
+fn was(snapshot: Snapshot) -> Was {
+    let counts = snapshot.task_counts;
+    let prompts = snapshot.prompts.into_iter();
+    let tasks = snapshot.tasks.into_iter();
+    Was {
+        lead: words::lead(snapshot.lead),
+        starting: snapshot.starting,
+        prompts: prompts
+            .map(|line| Line { kind: words::prompt_kind(line.kind), label: line.label })
+            .collect(),
+        tasks: tasks
+            .map(|line| Line { kind: words::task_kind(line.kind), label: line.label })
+            .collect(),
+        more_prompts: snapshot.more_prompts,
+        more_tasks: snapshot.more_tasks,
+        task_counts: Counted {
+            agent: counts.agent,
+            workflow: counts.workflow,
+            command: counts.command,
+            monitor: counts.monitor,
+            unknown: counts.unknown,
+        },
+    }
+}
+
+/// A start or a resume that did not come about.
+#[derive(Serialize)]
+pub(crate) struct Failed {
+    chat: ChatId,
+    code: String,
+    text: String,
+    actions: Vec<Word>,
+    at: String,
+}
+
+impl Failed {
+    /// A failure from its row.
+    pub(crate) fn of(row: FailureRow) -> Self {
+        Self {
+            chat: row.chat,
+            code: row.code,
+            text: row.text,
+            actions: row.actions.into_iter().map(words::action).collect(),
+            at: rfc3339(row.at),
+        }
+    }
+}
+
+/// What became of each chat of a resume or a dismissal.
+#[derive(Serialize)]
+pub(crate) struct Results {
+    pub(crate) results: Vec<OneResult>,
+}
+
+/// What became of one chat.
+#[derive(Serialize)]
+pub(crate) struct OneResult {
+    chat: ChatId,
+    outcome: Word,
+    receipt: Option<ReceiptId>,
+    failure: Option<Why>,
+}
+
+/// Why nothing was sent, or why it failed.
+#[derive(Serialize)]
+struct Why {
+    code: String,
+    text: String,
+    actions: Vec<Word>,
+}
+
+impl OneResult {
+    /// What a chat answered.
+    pub(crate) fn of(chat: ChatId, answer: Result<Reply, Refusal>) -> Self {
+        let plain = |outcome| Self { chat, outcome, receipt: None, failure: None };
+        match answer {
+            Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain("pending") },
+            Ok(Reply::Dismissed) => plain("dismissed"),
+            Ok(Reply::NotResumed { why }) => match why {
+                NotResumed::NoOffer => Self::refused(chat, "no_offer", "This chat has no offer."),
+                NotResumed::Superseded => plain("superseded"),
+                NotResumed::NeedsChoice => Self::refused(
+                    chat,
+                    "needs_choice",
+                    "A message of this chat is in doubt: say whether it arrived, is to be sent \
+                     again, or is to be discarded.",
+                ),
+                NotResumed::Failed { failure } => {
+                    Self { failure: Some(Why::of(failure)), ..plain("failed") }
+                }
+            },
+            // Replies of other commands; the chat answered what was not asked.
+            Ok(
+                Reply::Done
+                | Reply::Opened { .. }
+                | Reply::Accepted { .. }
+                | Reply::Answered { .. },
+            ) => plain("refused"),
+            Err(refusal) => Self::refused(chat, refusal.code.as_str(), &refusal.text),
+        }
+    }
+
+    /// Nothing was sent, for this reason.
+    pub(crate) fn refused(chat: ChatId, code: &str, text: &str) -> Self {
+        let why = Why { code: code.to_owned(), text: text.to_owned(), actions: Vec::new() };
+        Self { chat, outcome: "refused", receipt: None, failure: Some(why) }
+    }
+
+    /// An offer that is not the one that the caller saw.
+    pub(crate) const fn superseded(chat: ChatId) -> Self {
+        Self { chat, outcome: "superseded", receipt: None, failure: None }
+    }
+}
+
+impl Why {
+    fn of(failure: Failure) -> Self {
+        Self {
+            code: failure.code,
+            text: failure.text,
+            actions: failure.actions.into_iter().map(words::action).collect(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Big texts: a head in lists, and where to get all of it.
+
+use holdfast_core::ids::{ChatId, ItemId, MessageId};
+use holdfast_core::item::Field;
+use serde::Serialize;
+
+use crate::wire::words;
+
+/// Where a text is that is shown only in part.
+#[derive(Debug, Serialize)]
+pub(crate) struct Full {
+    /// Its bytes.
+    pub(crate) bytes: u64,
+    /// Its path; `Range` is understood.
+    pub(crate) href: String,
+}
+
+impl Full {
+    /// A text of an item.
+    pub(crate) fn of_item(chat: ChatId, item: ItemId, field: Field, bytes: u64) -> Self {
+        let field = words::field(field);
+        Self { bytes, href: format!("/api/v1/chats/{chat}/items/{item}/text?field={field}") }
+    }
+
+    /// The text of a message that waits.
+    pub(crate) fn of_message(chat: ChatId, message: MessageId, bytes: u64) -> Self {
+        Self { bytes, href: format!("/api/v1/chats/{chat}/messages/{message}/text") }
+    }
+}
+
+/// The first bytes of a text, cut at a character.
+pub(crate) fn head(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_ends_at_a_character() {
+        let text = "aé👍";
+        let cut: Vec<&str> = (0..9).map(|most| head(text, most)).collect();
+        assert_eq!(cut, ["", "a", "a", "aé", "aé", "aé", "aé", "aé👍", "aé👍"]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Turns.
+
+use holdfast_core::ids::{MessageId, TurnId};
+use holdfast_core::provider::Usage;
+use holdfast_store::TurnRow;
+use serde::Serialize;
+
+use crate::wire::time::rfc3339;
+use crate::wire::words::{self, Word};
+
+/// One run of the agent. `seq` is its number within the chat.
+#[derive(Serialize)]
+pub(crate) struct Turn {
+    id: TurnId,
+    seq: u32,
+    opened_by: Word,
+    message: Option<MessageId>,
+    state: Word,
+    evidence: Option<Word>,
+    started_at: String,
+    ended_at: Option<String>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    total_tokens: Option<u64>,
+}
+
+impl Turn {
+    /// A turn from its row.
+    pub(crate) fn of(row: TurnRow) -> Self {
+        let tokens = |usage: Usage| Tokens {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            total_tokens: usage.total_tokens,
+        };
+        let ended = row.ended.as_ref();
+        Self {
+            id: row.id,
+            seq: row.id.0,
+            opened_by: if row.message.is_some() { "message" } else { "agent" },
+            message: row.message,
+            state: ended.map_or("running", |end| words::turn_end(end.how)),
+            evidence: ended.map(|end| words::evidence(end.evidence)),
+            started_at: rfc3339(row.started_at),
+            ended_at: ended.map(|end| rfc3339(end.at)),
+            usage: row.ended.and_then(|end| end.usage).map(tokens),
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Facts and rows become what the memory store keeps of a chat.
+
+use std::sync::Arc;
+
+use holdfast_core::fact::{Evidence, Fact, Place, WithdrawnWhy};
+use holdfast_core::head::Life;
+use holdfast_core::ids::{MessageId, PromptId};
+use holdfast_core::item::{Body, Row};
+use holdfast_core::provider::{TaskEnd, TurnEnd};
+use holdfast_core::time::Micros;
+
+use super::chat::{Item, StoredChat};
+use crate::change::{Touched, What};
+use crate::derive::{abandoned, fresh, last_prompt, message_after, missing, prompt_after, text_of};
+use crate::journal::{CommitError, Unit};
+use crate::rows::{
+    MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow, TurnEnded, TurnRow,
+};
+
+/// Applies a unit that was checked.
+pub(super) fn apply(
+    chat: &mut StoredChat,
+    unit: &Unit,
+    touched: &mut Touched,
+) -> Result<(), CommitError> {
+    for fact in &unit.facts {
+        chat.facts.push(Arc::new((unit.at, fact.clone())));
+        apply_fact(chat, unit, fact, touched)?;
+    }
+    for row in &unit.rows {
+        apply_row(chat, unit, row, touched)?;
+    }
+    if let Some(progress) = &unit.progress {
+        chat.progress = Some(progress.clone());
+    }
+    if let Some(principal) = &unit.clear_draft {
+        chat.drafts.remove(principal);
+    }
+    if !unit.facts.is_empty() {
+        chat.updated_at = unit.at;
+        touched.add(What::Chat);
+    }
+    chat.head = unit.head.clone();
+    chat.summary = unit.summary.clone();
+    if let Some(offer) = &mut chat.offer {
+        let needs = chat.summary.needs_choice;
+        if offer.needs_choice != needs {
+            offer.needs_choice = needs;
+            touched.add(What::Offer);
+        }
+    }
+    if chat.head.life == Life::Deleted && chat.head.attempt.is_none() {
+        reap(chat);
+    }
+    Ok(())
+}
+
+fn apply_fact(
+    chat: &mut StoredChat,
+    unit: &Unit,
+    fact: &Fact,
+    touched: &mut Touched,
+) -> Result<(), CommitError> {
+    let at = unit.at;
+    match fact {
+        Fact::ChatOpened { project, title, slot, .. } => {
+            chat.project.clone_from(project);
+            chat.title.clone_from(title);
+            chat.slot.clone_from(slot);
+        }
+        Fact::ChatTitled { title } => chat.title = Some(title.clone()),
+        Fact::SlotBound { slot } => chat.slot.clone_from(slot),
+        Fact::ChatClosed | Fact::ChatReopened => {}
+        Fact::ChatDeleted => delete(chat, touched),
+
+        Fact::MessageAccepted { message, by, bytes, digest, place } => {
+            let row = MessageRow {
+                id: *message,
+                by: *by,
+                state: MessageState::Queued,
+                text: String::new(),
+                bytes: *bytes,
+                digest: digest.clone(),
+                item: None,
+                turn: None,
+                attempt: None,
+                accepted_at: at,
+            };
+            if chat.messages.insert(*message, Arc::new(row)).is_some() {
+                return Err(CommitError::Refused(format!("{message} was accepted before")));
+            }
+            enqueue(chat, *message, *place);
+            if by.is_person() {
+                let text = text_of(unit, *message).unwrap_or_default();
+                chat.last_prompt = Some((*message, last_prompt(text)));
+            }
+            touched.add(What::Queue);
+        }
+        Fact::MessageEdited { message, bytes, digest } => {
+            if let Some(row) = chat.messages.get_mut(message)
+                && row.state == MessageState::Queued
+            {
+                let row = Arc::make_mut(row);
+                row.bytes = *bytes;
+                row.digest.clone_from(digest);
+                if let Some((of, shown)) = &mut chat.last_prompt
+                    && of == message
+                    && let Some(text) = text_of(unit, *message)
+                {
+                    *shown = last_prompt(text);
+                }
+                touched.add(What::Queue);
+            }
+        }
+        Fact::QueueOrdered { order } => {
+            let place = |id: &MessageId| order.iter().position(|o| o == id).unwrap_or(usize::MAX);
+            chat.queue.sort_by_key(place);
+            touched.add(What::Queue);
+        }
+        Fact::QueuePaused { .. } | Fact::QueueResumed | Fact::QueueExempted { .. } => {
+            touched.add(What::Queue);
+        }
+        Fact::MessageHanded { message, .. }
+        | Fact::MessageTaken { message, .. }
+        | Fact::MessageSettled { message, .. }
+        | Fact::MessageRefused { message, .. }
+        | Fact::MessageDoubted { message, .. }
+        | Fact::MessageRequeued { message, .. }
+        | Fact::MessageWithdrawn { message, .. } => move_message(chat, *message, fact, touched),
+
+        Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
+            return apply_turn(chat, unit, fact, touched);
+        }
+        Fact::ItemAdded { item, place, kind, role, turn } => {
+            let row = Item {
+                id: *item,
+                place: *place,
+                turn: *turn,
+                kind: *kind,
+                role: *role,
+                at,
+                body: Body::Text,
+                texts: std::collections::BTreeMap::new(),
+                closed: false,
+                version: 0,
+            };
+            let taken = chat.items.insert(*place, Arc::new(row)).is_some();
+            if chat.places.insert(*item, *place).is_some() || taken {
+                return Err(CommitError::Refused(format!("{item} or its place was there before")));
+            }
+            touched.add(What::Item(*item));
+        }
+        Fact::CallsAbandoned { origin } => {
+            for item in chat.items.values_mut().filter(|item| item.id.origin == *origin) {
+                if let Some(body) = abandoned(&item.body) {
+                    Arc::make_mut(item).body = body;
+                    touched.add(What::Item(item.id));
+                }
+            }
+        }
+
+        Fact::PromptOpened { prompt, item, asked } => {
+            let (id, item, asked) = (*prompt, *item, asked.clone());
+            let state = PromptStatus::Open;
+            let row = PromptRow { id, item, asked, at, state, given: None };
+            if chat.prompts.insert(id, Arc::new(row)).is_some() {
+                return Err(CommitError::Refused(format!("{id} was opened before")));
+            }
+            touched.add(What::Prompt(id));
+            touched.add(What::Item(item));
+        }
+        Fact::PromptAnswered { prompt, .. }
+        | Fact::AnswerWritten { prompt }
+        | Fact::AnswerTaken { prompt }
+        | Fact::AnswerLost { prompt, .. }
+        | Fact::PromptGone { prompt } => move_prompt(chat, *prompt, fact, at, touched),
+        Fact::TaskStarted { task, kind, label, foreground } => {
+            let row = TaskRow {
+                id: *task,
+                kind: *kind,
+                label: label.clone(),
+                foreground: *foreground,
+                started_at: at,
+                ended: None,
+            };
+            chat.tasks.insert(*task, Arc::new(row));
+            touched.add(What::Task(*task));
+        }
+        Fact::TaskEnded { task, how } => {
+            if let Some(row) = chat.tasks.get_mut(task).filter(|row| row.ended.is_none()) {
+                Arc::make_mut(row).ended = Some((*how, at));
+                touched.add(What::Task(*task));
+            }
+        }
+
+        Fact::AttemptStarting { .. } => chat.progress = None,
+        Fact::AttemptEnded { .. } => end_attempt(chat, fact, at, touched),
+        Fact::AttemptBorn { .. }
+        | Fact::AttemptReady { .. }
+        | Fact::FrameIssued { .. }
+        | Fact::FrameBegun { .. }
+        | Fact::FrameDone { .. }
+        | Fact::FrameCancelled { .. }
+        | Fact::StopRequested { .. }
+        | Fact::StopWithdrawn { .. }
+        | Fact::TreeMayLive { .. }
+        | Fact::StartedAnyway => {}
+
+        Fact::OfferRecorded { .. }
+        | Fact::OfferShown { .. }
+        | Fact::OfferEnded { .. }
+        | Fact::ResumeStarted { .. }
+        | Fact::ResumeStopped { .. } => apply_offer(chat, unit, fact, touched),
+        Fact::FailureFiled(failure) => {
+            chat.failure = Some((failure.clone(), at));
+            touched.add(What::Failure);
+        }
+        Fact::FailureCleared => {
+            if chat.failure.take().is_some() {
+                touched.add(What::Failure);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn enqueue(chat: &mut StoredChat, message: MessageId, place: Place) {
+    match place {
+        Place::Tail => chat.queue.push(message),
+        Place::Head => chat.queue.insert(0, message),
+    }
+}
+
+fn move_message(chat: &mut StoredChat, id: MessageId, fact: &Fact, touched: &mut Touched) {
+    let Some(row) = chat.messages.get_mut(&id) else { return };
+    let Some(state) = message_after(&row.state, fact) else { return };
+    let row = Arc::make_mut(row);
+    let waited = std::mem::replace(&mut row.state, state) == MessageState::Queued;
+    if let Fact::MessageHanded { attempt, item, .. } = fact {
+        row.attempt = Some(*attempt);
+        row.item = Some(*item);
+    }
+    let (item, waits) = (row.item, row.state == MessageState::Queued);
+    if waited {
+        chat.queue.retain(|waiting| *waiting != id);
+    }
+    if waits && let Fact::MessageRequeued { place, .. } = fact {
+        enqueue(chat, id, *place);
+    }
+    if waited || waits {
+        touched.add(What::Queue);
+    }
+    if let Some(item) = item {
+        touched.add(What::Item(item));
+    }
+}
+
+fn apply_turn(
+    chat: &mut StoredChat,
+    unit: &Unit,
+    fact: &Fact,
+    touched: &mut Touched,
+) -> Result<(), CommitError> {
+    match fact {
+        Fact::TurnOpened { turn, message } => {
+            let (id, message, started_at) = (*turn, *message, unit.at);
+            let seq = holdfast_core::ids::Seq(u64::try_from(chat.facts.len()).unwrap_or(u64::MAX));
+            let row = TurnRow { id, seq, message, started_at, ended: None };
+            if chat.turns.insert(id, Arc::new(row)).is_some() {
+                return Err(CommitError::Refused(format!("{id} was opened before")));
+            }
+            touched.add(What::Turn(id));
+            if let Some(row) = message.and_then(|message| chat.messages.get_mut(&message)) {
+                Arc::make_mut(row).turn = Some(id);
+                if let Some(item) = row.item {
+                    touched.add(What::Item(item));
+                }
+            }
+        }
+        Fact::TurnEnded { turn, how, evidence, usage } => {
+            if let Some(row) = chat.turns.get_mut(turn).filter(|row| row.ended.is_none()) {
+                let (how, evidence, usage) = (*how, *evidence, usage.clone());
+                let end = TurnEnded { how, evidence, at: unit.at, usage };
+                Arc::make_mut(row).ended = Some(end);
+                touched.add(What::Turn(*turn));
+            }
+        }
+        Fact::InterruptRequested { turn } => touched.add(What::Turn(*turn)),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn move_prompt(
+    chat: &mut StoredChat,
+    id: PromptId,
+    fact: &Fact,
+    at: Micros,
+    touched: &mut Touched,
+) {
+    let Some(row) = chat.prompts.get_mut(&id) else { return };
+    let Some((state, given)) = prompt_after(row.state, row.given.as_ref(), fact, at) else {
+        return;
+    };
+    let row = Arc::make_mut(row);
+    row.state = state;
+    row.given = given;
+    touched.add(What::Prompt(id));
+    touched.add(What::Item(row.item));
+}
+
+/// With an attempt all that it had going is over, whatever else was told of it.
+fn end_attempt(chat: &mut StoredChat, fact: &Fact, at: Micros, touched: &mut Touched) {
+    chat.progress = None;
+    let prompts: Vec<PromptId> = chat.prompts.keys().copied().collect();
+    for id in prompts {
+        move_prompt(chat, id, fact, at, touched);
+    }
+    for row in chat.tasks.values_mut().filter(|row| row.ended.is_none()) {
+        Arc::make_mut(row).ended = Some((TaskEnd::Lost, at));
+        touched.add(What::Task(row.id));
+    }
+    for row in chat.turns.values_mut().filter(|row| row.ended.is_none()) {
+        let (how, evidence) = (TurnEnd::Lost, Evidence::Death);
+        Arc::make_mut(row).ended = Some(TurnEnded { how, evidence, at, usage: None });
+        touched.add(What::Turn(row.id));
+    }
+}
+
+fn apply_offer(chat: &mut StoredChat, unit: &Unit, fact: &Fact, touched: &mut Touched) {
+    if let Fact::OfferRecorded { cause, recorded_at, snapshot, continuation, .. } = fact {
+        chat.offer = Some(OfferRow {
+            chat: unit.chat,
+            cause: Some(*cause),
+            recorded_at: *recorded_at,
+            snapshot: Some(snapshot.as_ref().clone()),
+            shown: false,
+            continuation: Some(*continuation),
+            resuming: false,
+            needs_choice: false,
+            readable: true,
+        });
+    }
+    let Some(offer) = &mut chat.offer else { return };
+    match fact {
+        Fact::OfferShown { .. } => offer.shown = true,
+        Fact::OfferEnded { .. } => chat.offer = None,
+        Fact::ResumeStarted { .. } => offer.resuming = true,
+        Fact::ResumeStopped { .. } => offer.resuming = false,
+        _ => {}
+    }
+    touched.add(What::Offer);
+}
+
+fn delete(chat: &mut StoredChat, touched: &mut Touched) {
+    for row in chat.messages.values_mut() {
+        match row.state {
+            MessageState::Queued | MessageState::Refused(_) | MessageState::Unknown { .. } => {
+                Arc::make_mut(row).state = MessageState::Withdrawn(WithdrawnWhy::ChatDeleted);
+            }
+            MessageState::Handed
+            | MessageState::Taken
+            | MessageState::Settled
+            | MessageState::Withdrawn(_) => {}
+        }
+    }
+    chat.queue.clear();
+    chat.drafts.clear();
+    if chat.offer.take().is_some() {
+        touched.add(What::Offer);
+    }
+    if chat.failure.take().is_some() {
+        touched.add(What::Failure);
+    }
+    touched.add(What::Removed);
+}
+
+/// Lets go of what a deleted chat held; ids and final states of its messages stay.
+fn reap(chat: &mut StoredChat) {
+    chat.items.clear();
+    chat.places.clear();
+    chat.prompts.clear();
+    chat.tasks.clear();
+    chat.turns.clear();
+    chat.last_prompt = None;
+    for row in chat.messages.values_mut().filter(|row| !row.text.is_empty()) {
+        Arc::make_mut(row).text = String::new();
+    }
+}
+
+fn apply_row(
+    chat: &mut StoredChat,
+    unit: &Unit,
+    row: &Row,
+    touched: &mut Touched,
+) -> Result<(), CommitError> {
+    match row {
+        Row::MessageText { message, text } => {
+            let here = chat.messages.get_mut(message).ok_or_else(|| missing(unit.chat, message))?;
+            let here = Arc::make_mut(here);
+            here.text.clone_from(text);
+            if let Some(item) = here.item {
+                touched.add(What::Item(item));
+            }
+        }
+        Row::ItemBody { item, body } => {
+            let here = chat.item_mut(*item).ok_or_else(|| missing(unit.chat, item))?;
+            here.body = body.clone();
+            touched.add(What::Item(*item));
+        }
+        Row::ItemText { item, field, at, text } => {
+            let here = chat.item_mut(*item).ok_or_else(|| missing(unit.chat, item))?;
+            let there = here.texts.entry(*field).or_default();
+            let new = fresh(u64::try_from(there.len()).unwrap_or(u64::MAX), *at, text)?;
+            if !new.is_empty() {
+                there.push_str(new);
+                touched.add(What::Item(*item));
+            }
+        }
+        Row::ItemClosed { item } => {
+            let here = chat.item_mut(*item).ok_or_else(|| missing(unit.chat, item))?;
+            if !here.closed {
+                here.closed = true;
+                touched.add(What::Item(*item));
+            }
+        }
+    }
+    Ok(())
+}

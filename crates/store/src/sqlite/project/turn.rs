@@ -1,0 +1,119 @@
+//! Turns and tasks.
+
+use holdfast_core::fact::{Evidence, Fact};
+use holdfast_core::ids::{Seq, TaskId, TurnId};
+use holdfast_core::provider::{TaskEnd, TurnEnd};
+use rusqlite::params;
+
+use super::Projection;
+use crate::change::What;
+use crate::journal::CommitError;
+use crate::sqlite::fail::Fail;
+use crate::sqlite::words::word;
+
+impl Projection<'_> {
+    pub(super) fn turn_fact(&mut self, seq: Seq, fact: &Fact) -> Result<(), Fail> {
+        match fact {
+            Fact::TurnOpened { turn, message } => {
+                let sql = "INSERT INTO turns (chat, id, seq, message, started_at)
+                    VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+                let uuid = message.map(|message| *message.uuid().as_bytes());
+                let mut sql = self.db.prepare_cached(sql)?;
+                if sql.execute(params![self.key, turn.0, seq.0, uuid, self.at.0])? == 0 {
+                    let text = format!("{turn} was opened before");
+                    return Err(CommitError::Refused(text).into());
+                }
+                self.touched.add(What::Turn(*turn));
+                if let Some(message) = message {
+                    self.message_turn(*message, turn.0)?;
+                }
+            }
+            Fact::TurnEnded { turn, how, evidence, usage } => {
+                let usage = usage.as_ref().map(serde_json::to_string).transpose()?;
+                let sql = "UPDATE turns SET how = ?, evidence = ?, ended_at = ?, usage = ?
+                    WHERE chat = ? AND id = ? AND how IS NULL";
+                let ended = self.db.prepare_cached(sql)?.execute(params![
+                    word(how)?,
+                    word(evidence)?,
+                    self.at.0,
+                    usage,
+                    self.key,
+                    turn.0
+                ])?;
+                if ended > 0 {
+                    self.touched.add(What::Turn(*turn));
+                }
+            }
+            Fact::InterruptRequested { turn } => self.touched.add(What::Turn(*turn)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the turns that still run with their attempt.
+    pub(super) fn end_turns(&mut self) -> Result<(), Fail> {
+        let sql = "UPDATE turns SET how = ?, evidence = ?, ended_at = ?
+            WHERE chat = ? AND how IS NULL RETURNING id";
+        let mut sql = self.db.prepare_cached(sql)?;
+        let (how, evidence) = (word(&TurnEnd::Lost)?, word(&Evidence::Death)?);
+        let ended = sql.query_map(params![how, evidence, self.at.0, self.key], |row| row.get(0))?;
+        let mut ended = ended.collect::<Result<Vec<u32>, _>>()?;
+        ended.sort_unstable();
+        for id in ended {
+            self.touched.add(What::Turn(TurnId(id)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn task_fact(&mut self, fact: &Fact) -> Result<(), Fail> {
+        match fact {
+            Fact::TaskStarted { task, kind, label, foreground } => {
+                let sql = "INSERT INTO tasks (chat, origin, id, kind, label, foreground,
+                    started_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (chat, origin, id) DO UPDATE SET kind = excluded.kind,
+                    label = excluded.label, foreground = excluded.foreground,
+                    started_at = excluded.started_at, how = NULL, ended_at = NULL";
+                self.db.prepare_cached(sql)?.execute(params![
+                    self.key,
+                    task.origin,
+                    task.n,
+                    word(kind)?,
+                    label,
+                    foreground,
+                    self.at.0
+                ])?;
+                self.touched.add(What::Task(*task));
+            }
+            Fact::TaskEnded { task, how } => {
+                let sql = "UPDATE tasks SET how = ?, ended_at = ?
+                    WHERE chat = ? AND origin = ? AND id = ? AND how IS NULL";
+                let how = word(how)?;
+                let mut sql = self.db.prepare_cached(sql)?;
+                let ended =
+                    sql.execute(params![how, self.at.0, self.key, task.origin, task.n])?;
+                if ended > 0 {
+                    self.touched.add(What::Task(*task));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the tasks that still live with their attempt.
+    pub(super) fn end_tasks(&mut self) -> Result<(), Fail> {
+        let sql = "UPDATE tasks SET how = ?, ended_at = ?
+            WHERE chat = ? AND how IS NULL RETURNING origin, id";
+        let mut sql = self.db.prepare_cached(sql)?;
+        let how = word(&TaskEnd::Lost)?;
+        let ended = sql.query_map(params![how, self.at.0, self.key], |row| {
+            Ok(TaskId::new(row.get(0)?, row.get(1)?))
+        })?;
+        let mut ended = ended.collect::<Result<Vec<_>, _>>()?;
+        ended.sort_unstable();
+        for id in ended {
+            self.touched.add(What::Task(id));
+        }
+        Ok(())
+    }
+}
