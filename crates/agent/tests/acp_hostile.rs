@@ -1,5 +1,7 @@
 //! Damaged copies of what real agents said: never a panic, never a state that cannot be read back.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod recorded;
 
 use holdfast_agent::codec::fuzz_step;

@@ -1,5 +1,7 @@
 //! What this codec sends is what the protocol's own library reads.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 use agent_client_protocol_schema::v1;
 use holdfast_agent::codec::{AgentKind, CodecState, Content, History, Inward, SessionSpec};
 use holdfast_core::frame::{Answer, Outgoing};

@@ -1,6 +1,8 @@
 //! What real agents said, read by the codec: nothing of it is unrecognised, every message has its
 //! proof and every turn its end, and a codec that is restored after each line says the same.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod recorded;
 
 use holdfast_core::item::{Body, Field, ItemKind};
@@ -13,6 +15,7 @@ const TRANSCRIPTS: &[&str] = &[
     "codexacp-kill",
     "codexacp-main",
     "codexacp-more",
+    "demo",
     "gemini-first",
     "gemini-kill",
     "gemini-load",
@@ -125,16 +128,19 @@ fn the_agents_words_are_all_there() {
 
 #[test]
 fn a_replay_is_counted() {
-    for (name, life, messages) in
-        [("codexacp-kill", 1, 3), ("opencode-kill", 1, 3), ("zedcodex-kill", 1, 3)]
-    {
-        let played = lives(&read(name))[life].play();
+    let slow = "[[slow 10]] [[say half of this text is lost a b c d]]";
+    for (name, messages, last) in [
+        ("codexacp-kill", 3, slow),
+        ("opencode-kill", 3, slow),
+        ("zedcodex-kill", 3, slow),
+        ("demo", 5, "[[slow 5]] [[say lost]]"),
+    ] {
+        let played = lives(&read(name))[1].play();
         let ended = played.iter().flat_map(|(_, events)| events).find_map(|event| match event {
             ProviderEvent::ReplayEnded { messages, last } => Some((*messages, last.clone())),
             _ => None,
         });
-        let last = holdfast_core::digest("[[slow 10]] [[say half of this text is lost a b c d]]");
-        assert_eq!(ended, Some((messages, Some(last))), "{name}");
+        assert_eq!(ended, Some((messages, Some(holdfast_core::digest(last)))), "{name}");
     }
 }
 
@@ -147,4 +153,53 @@ fn an_agent_without_its_session_says_so() {
         _ => None,
     });
     assert_eq!(failed, Some(StartFault::SessionNotFound));
+}
+
+/// One recorded talk with the demo agent, as the host hears it.
+#[test]
+fn the_demo_agent_is_heard() {
+    let played = lives(&read("demo"))[0].play();
+    let events = played.iter().flat_map(|(_, events)| events);
+    let mut told: Vec<String> = events
+        .filter_map(|event| match event {
+            ProviderEvent::Ready { capabilities, .. } => {
+                Some(format!("ready, stops tasks: {}", capabilities.stop_task))
+            }
+            ProviderEvent::MessageTaken { frame } => Some(format!("taken {}", frame.0)),
+            ProviderEvent::PromptOpened { asked, .. } => {
+                Some(format!("{:?} {} {}", asked.kind, asked.label, asked.options.len()))
+            }
+            ProviderEvent::AnswerTaken { prompt } => Some(format!("answer {prompt} taken")),
+            ProviderEvent::TaskStarted { kind, label, .. } => Some(format!("{kind:?} {label}")),
+            ProviderEvent::TaskEnded { task, how } => Some(format!("task {task} {how:?}")),
+            ProviderEvent::TurnEnded { how, .. } => Some(format!("{how:?}")),
+            ProviderEvent::Stirred => Some("stirred".to_owned()),
+            _ => None,
+        })
+        .collect();
+    told.dedup();
+    assert_eq!(
+        told,
+        [
+            "ready, stops tasks: true",
+            "taken 3",
+            "Completed",
+            "taken 4",
+            "Approval touch x 3",
+            "answer 1 taken",
+            "Question Which? 2",
+            "answer 2 taken",
+            "Completed",
+            "taken 5",
+            "Agent look around",
+            "Command fail:build",
+            "Completed",
+            "task 2 Failed",
+            "stirred",
+            "task 1 Completed",
+            "stirred",
+            "taken 6",
+            "Interrupted",
+        ]
+    );
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use holdfast_agent::codec::AgentKind;
-use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Anyway, Command, Reply};
+use holdfast_core::ids::{ChatId, MessageId};
+use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
 use holdfast_host::{Host, actor, clock};
 use holdfast_http::port::{
-    AgentInfo, Availability, Delta, Host as Port, HostInfo, OperationKey, Readiness, Session,
-    StopAgents, Survivors, WantedChat, WantedResume,
+    AgentInfo, Availability, Caller, Delta, Host as Port, HostInfo, Readiness, Session, StopAgents,
+    WantedChat, WantedResume,
 };
 use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
@@ -67,8 +67,12 @@ async fn pass_on(
     }
 }
 
-fn key(key: OperationKey) -> actor::OperationKey {
-    actor::OperationKey { principal: key.principal, key: key.key, body: key.body }
+fn known(caller: Caller) -> actor::Caller {
+    let operation = caller.operation;
+    actor::Caller {
+        principal: caller.principal,
+        operation: operation.map(|op| actor::OperationKey { key: op.key, body: op.body }),
+    }
 }
 
 impl Port for Border {
@@ -89,8 +93,8 @@ impl Port for Border {
         }
     }
 
-    fn new_id(&self) -> uuid::Uuid {
-        clock::new_message().uuid()
+    fn new_message(&self) -> MessageId {
+        clock::new_message()
     }
 
     fn now(&self) -> Micros {
@@ -111,13 +115,13 @@ impl Port for Border {
     fn open(
         &self,
         wanted: WantedChat,
-        operation: Option<OperationKey>,
-    ) -> BoxFuture<'static, Result<(ChatId, Reply), Refusal>> {
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
         async move {
-            let operation = operation.map(key);
-            if let Some(Reply::Opened { chat, receipt }) = host.replayed(operation.as_ref()).await? {
-                return Ok((chat, Reply::Opened { chat, receipt }));
+            let caller = known(caller);
+            if let Some(reply) = host.replayed(&caller).await? {
+                return Ok(reply);
             }
             if host.agents().get(&wanted.agent).is_none() {
                 let text = format!(
@@ -137,7 +141,7 @@ impl Port for Border {
                 mode: wanted.mode,
                 message: wanted.message,
             };
-            host.open(open, operation).await
+            host.open(open, caller).await
         }
         .boxed()
     }
@@ -146,16 +150,16 @@ impl Port for Border {
         &self,
         chat: ChatId,
         command: Command,
-        operation: Option<OperationKey>,
+        caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
-        async move { host.submit(chat, command, operation.map(key)).await }.boxed()
+        async move { host.submit(chat, command, known(caller)).await }.boxed()
     }
 
     fn resume(
         &self,
         wanted: WantedResume,
-        operation: Option<OperationKey>,
+        caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
         async move {
@@ -163,16 +167,12 @@ impl Port for Border {
                 let text = "Starting fresh with a recap is not possible yet.";
                 return Err(Refusal::new(Code::NotSupported, text).field("fresh"));
             }
-            let anyway = match wanted.survivors {
-                Survivors::Respect => Anyway::No,
-                Survivors::StartAnyway => Anyway::Yes,
-            };
             let command = Command::Resume {
                 recorded_at: wanted.recorded_at,
                 choice: wanted.choice,
-                anyway,
+                anyway: wanted.anyway,
             };
-            host.submit(wanted.chat, command, operation.map(key)).await
+            host.submit(wanted.chat, command, known(caller)).await
         }
         .boxed()
     }

@@ -13,7 +13,7 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{Store, StoredOperation};
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 
-use crate::actor::{self, Delta, Handle, Message, OperationKey};
+use crate::actor::{self, Caller, Delta, Handle, Message};
 use crate::agents::Agents;
 use crate::clock;
 
@@ -173,27 +173,14 @@ impl Host {
         }
     }
 
-    /// Makes a chat exist. A repeat of the operation gets the first answer.
+    /// Makes a chat exist, and answers [`Reply::Opened`]. A repeat of the operation gets the first
+    /// answer.
     ///
     /// # Errors
     ///
     /// The refusals of the rules, of operations, of commits, of a stop.
-    pub async fn open(
-        &self,
-        open: Command,
-        operation: Option<OperationKey>,
-    ) -> Result<(ChatId, Reply), Refusal> {
-        let chat = clock::new_chat();
-        let reply = self.submit(chat, open, operation).await?;
-        match &reply {
-            Reply::Opened { chat, .. } => Ok((*chat, reply)),
-            Reply::Done
-            | Reply::Accepted { .. }
-            | Reply::Answered { .. }
-            | Reply::Resuming { .. }
-            | Reply::NotResumed { .. }
-            | Reply::Dismissed => Ok((chat, reply)),
-        }
+    pub async fn open(&self, open: Command, caller: Caller) -> Result<Reply, Refusal> {
+        self.submit(clock::new_chat(), open, caller).await
     }
 
     /// Has a chat decide about a command; answers after the commit.
@@ -205,26 +192,24 @@ impl Host {
         &self,
         chat: ChatId,
         command: Command,
-        operation: Option<OperationKey>,
+        caller: Caller,
     ) -> Result<Reply, Refusal> {
-        if let Some(key) = &operation
-            && let Some(reply) = self.replay(key).await?
-        {
+        if let Some(reply) = self.replayed(&caller).await? {
             return Ok(reply);
         }
         if self.is_stopping() {
             return Err(Refusal::new(Code::Stopping, "The host is stopping: nothing was stored."));
         }
-        let answer = self.tell(chat, command, operation.clone()).await;
-        match (&answer, operation) {
+        let answer = self.tell(chat, command, &caller).await;
+        match &answer {
             // Two requests with one key at the same moment: the other one was first.
-            (Err(refusal), Some(key)) if refusal.code == Code::OperationConflict => {
-                match self.replay(&key).await? {
+            Err(refusal) if refusal.code == Code::OperationConflict => {
+                match self.replayed(&caller).await? {
                     Some(reply) => Ok(reply),
                     None => answer,
                 }
             }
-            _ => answer,
+            Ok(_) | Err(_) => answer,
         }
     }
 
@@ -233,16 +218,9 @@ impl Host {
     /// # Errors
     ///
     /// `operation_conflict`, `operation_expired`, or the store cannot be asked.
-    pub async fn replayed(&self, key: Option<&OperationKey>) -> Result<Option<Reply>, Refusal> {
-        match key {
-            Some(key) => self.replay(key).await,
-            None => Ok(None),
-        }
-    }
-
-    /// What was answered to this operation before.
-    async fn replay(&self, key: &OperationKey) -> Result<Option<Reply>, Refusal> {
-        let found = self.store().operation(key.principal.clone(), key.key.clone()).await;
+    pub async fn replayed(&self, caller: &Caller) -> Result<Option<Reply>, Refusal> {
+        let Some(key) = &caller.operation else { return Ok(None) };
+        let found = self.store().operation(caller.principal.clone(), key.key.clone()).await;
         let found: Option<StoredOperation> = found.map_err(|error| {
             Refusal::new(Code::Overloaded, format!("The store could not be asked: {error}"))
         })?;
@@ -265,13 +243,13 @@ impl Host {
         &self,
         chat: ChatId,
         command: Command,
-        operation: Option<OperationKey>,
+        caller: &Caller,
     ) -> Result<Reply, Refusal> {
         // An actor that was just leaving did not hear it: the next one does.
         for _ in 0..8 {
             let (reply, answer) = oneshot::channel();
-            let (command, operation) = (command.clone(), operation.clone());
-            let message = Message::Command { command, operation, reply };
+            let (command, caller) = (command.clone(), caller.clone());
+            let message = Message::Command { command, caller, reply };
             match self.actor(chat).try_send(message) {
                 Ok(()) => {
                     if let Ok(answer) = answer.await {

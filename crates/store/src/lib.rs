@@ -7,9 +7,11 @@ pub mod journal;
 pub mod memory;
 pub mod query;
 pub mod rows;
+pub mod sqlite;
 
 pub use change::{Change, ChangeBounds, What};
 pub use journal::{CommitError, Committed, Journal, Operation, Pending, Progress, Unit};
 pub use memory::{Memory, MemoryStore};
 pub use query::{Answer, QueryError, Store};
 pub use rows::*;
+pub use sqlite::{OpenError, Options, Sqlite};

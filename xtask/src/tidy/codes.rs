@@ -26,11 +26,11 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     }
     for (code, status) in &codes {
         let path = format!("{PAGES}{code}.md");
-        let head = format!("# {code}\n\nStatus {status}.");
+        let head = format!("# {code}\n\nHTTP {status}.");
         match tree.file(&path) {
             None => findings.push(Finding::file(REGISTRY, format!("`{code}` has no page {path}"))),
             Some(page) if !page.text.starts_with(&head) => {
-                let what = format!("does not begin with `# {code}` and `Status {status}.`");
+                let what = format!("does not begin with `# {code}` and `HTTP {status}.`");
                 findings.push(Finding::file(&path, what));
             }
             Some(_) => {}
@@ -91,8 +91,8 @@ const OTHER: &str = "no_code";
         let tree = files(&[
             (REGISTRY, SOURCE),
             ("docs/errors/README.md", "# Errors\n"),
-            ("docs/errors/internal.md", "# internal\n\nStatus 500. A defect.\n"),
-            ("docs/errors/queue_full.md", "# queue_full\n\nStatus 409. Full.\n"),
+            ("docs/errors/internal.md", "# internal\n\nHTTP 500. A defect.\n"),
+            ("docs/errors/queue_full.md", "# queue_full\n\nHTTP 409. Full.\n"),
             ("docs/errors/old.md", "# old\n"),
         ]);
         assert_eq!(
@@ -100,7 +100,7 @@ const OTHER: &str = "no_code";
             [
                 "crates/core/src/refusal.rs: `chat_not_found` has no page \
                  docs/errors/chat_not_found.md",
-                "docs/errors/queue_full.md: does not begin with `# queue_full` and `Status 429.`",
+                "docs/errors/queue_full.md: does not begin with `# queue_full` and `HTTP 429.`",
                 "docs/errors/old.md: explains no code of crates/core/src/refusal.rs",
             ]
         );

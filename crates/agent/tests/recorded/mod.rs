@@ -1,5 +1,5 @@
 //! Recorded talks between a client and an agent, played to the codec. Each line of a recording has
-//! a direction: `in` from the agent, `out` to it, `err` what it wrote to stderr, `note` what the
+//! a direction: `in` from the agent, `out` to it, `note` what the
 //! recorder did. A recording may hold several lives of the agent.
 
 #![allow(dead_code, reason = "each test program uses its part of this module")]

@@ -14,8 +14,7 @@ use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal};
 use holdfast_http::port::StopAgents;
-use holdfast_store::{SqliteStore, Store};
-use tokio::net::TcpListener;
+use holdfast_store::{Options, Sqlite, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -97,14 +96,15 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     data_dir::check_free(&wanted)?;
     let config = Config::read(args.config.as_deref(), &config::usual_place(&wanted))
         .map_err(|error| Failed::new(USAGE, error))?;
-    let listener = TcpListener::bind(args.listen)
-        .await
+    let listener = holdfast_http::listen(args.listen)
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     let listen = listener.local_addr().context("cannot tell the port")?;
     let data = DataDir::take(&wanted)?;
-    let store: Arc<dyn Store> = Arc::new(
-        SqliteStore::open(data.path()).await.context("the store cannot be opened")?,
-    );
+    let dir = data.path().to_owned();
+    let opening = tokio::task::spawn_blocking(move || Sqlite::open(&Options::new(dir)));
+    let sqlite = opening.await.context("opening the store was cut short")?;
+    let sqlite = sqlite.context("the store cannot be opened")?;
+    let store: Arc<dyn Store> = Arc::new(sqlite.clone());
     let host = Host::new(options(&config, &data)?, Arc::clone(&store));
     host.start().await.context("the store cannot say what is owed")?;
 

@@ -4,4 +4,4 @@ mod core;
 mod shell;
 
 pub use self::core::{Core, Delta, Prepared};
-pub use shell::{Handle, Message, OperationKey, Prepare, spawn};
+pub use shell::{Caller, Handle, Message, OperationKey, Prepare, spawn};

@@ -43,11 +43,18 @@ const UNLOAD_AFTER: Duration = Duration::from_secs(60);
 /// How often a record that cannot be stored is tried before it is passed over.
 const RECORD_TRIES: u32 = 3;
 
-/// The caller's own name for a write.
+/// Who wants a write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// Under whose name drafts and operation keys are kept; an accepted message clears the draft.
+    pub principal: String,
+    /// The caller's own name for the write, if it has one.
+    pub operation: Option<OperationKey>,
+}
+
+/// The caller's own name for a write; unique for its principal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationKey {
-    /// Whose key it is.
-    pub principal: String,
     /// The key.
     pub key: String,
     /// SHA-256 of what was asked.
@@ -61,8 +68,8 @@ pub enum Message {
     Command {
         /// What.
         command: Command,
-        /// Under which key.
-        operation: Option<OperationKey>,
+        /// Who.
+        caller: Caller,
         /// Where the answer goes, after the commit.
         reply: oneshot::Sender<Result<Reply, Refusal>>,
     },
@@ -211,8 +218,8 @@ impl Actor {
     async fn message(&mut self, message: Message) {
         self.flush().await;
         match message {
-            Message::Command { command, operation, reply } => {
-                let answer = self.command(command, operation).await;
+            Message::Command { command, caller, reply } => {
+                let answer = self.command(command, caller).await;
                 holdfast_fault::point("host.reply.before");
                 let _ = reply.send(answer);
             }
@@ -223,7 +230,7 @@ impl Actor {
     async fn command(
         &mut self,
         command: Command,
-        operation: Option<OperationKey>,
+        caller: Caller,
     ) -> Result<Reply, Refusal> {
         if let Command::Open { agent, .. } = &command {
             self.core.set_kind(self.shared.kind_of(agent));
@@ -232,16 +239,18 @@ impl Actor {
         loop {
             let given = clock::given(self.id);
             let reply = self.core.command(command.clone(), &given)?;
-            let stored = operation.clone().map(|key| Operation {
-                principal: key.principal,
-                key: key.key,
-                body: key.body,
+            let stored = caller.operation.clone().map(|operation| Operation {
+                principal: caller.principal.clone(),
+                key: operation.key,
+                body: operation.body,
                 reply: reply.clone(),
             });
-            let Some(unit) = self.core.prepare(given.at, stored).unit else {
-                // Nothing to store but, perhaps, that this key was used.
+            let Some(mut unit) = self.core.prepare(given.at, stored).unit else {
                 return Ok(reply);
             };
+            if let Command::Send { .. } = &command {
+                unit.clear_draft = Some(caller.principal.clone());
+            }
             match self.shared.store.commit(vec![unit]).await {
                 Ok(_) => {
                     self.core.committed();

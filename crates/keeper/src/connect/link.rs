@@ -180,7 +180,8 @@ impl Link {
         }));
         let mut out = Vec::new();
         hello.encode(0, &mut out);
-        stream.write_all(&out).await.map_err(io_error)?;
+        // A keeper that refuses this peer may have closed already; its word is there all the same.
+        let sent = stream.write_all(&out).await;
         let mut buffer = Vec::with_capacity(READ_BUFFER_BYTES);
         let welcome = loop {
             let taken = Message::take(&buffer, MESSAGE_BYTES_MAX).map_err(protocol_error)?;
@@ -197,7 +198,8 @@ impl Link {
                 break answer;
             }
             if stream.read_buf(&mut buffer).await.map_err(io_error)? == 0 {
-                return Err(io_error(io::ErrorKind::UnexpectedEof.into()));
+                let error = sent.err().unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into());
+                return Err(io_error(error));
             }
         };
         Ok((Self::run(stream, buffer), welcome))

@@ -1,7 +1,7 @@
 use super::{AttemptDir, ProbeError};
 use crate::limits::PUSH_BYTES_MAX;
 use crate::record::Record;
-use crate::spool::{Assembler, DirFs, Filled, RawReader, SegmentMap};
+use crate::spool::{Assembler, DirFs, Filled, RawReader, SegmentMap, SpoolFs};
 use std::io;
 use thiserror::Error;
 use uuid::Uuid;
@@ -42,9 +42,9 @@ pub enum ReadDeadError {
 /// The records that a dead keeper has left, read from disk as they are taken: at most one line and one
 /// push are in memory.
 #[derive(Debug)]
-pub struct DeadReader {
+pub struct DeadReader<F = DirFs> {
     attempt: Uuid,
-    fs: DirFs,
+    fs: F,
     map: SegmentMap,
     reader: RawReader,
     assembler: Assembler,
@@ -71,22 +71,29 @@ pub fn read_dead(dir: &AttemptDir, position: u64) -> Result<DeadReader, ReadDead
     if dir.is_alive()? {
         return Err(ReadDeadError::Alive(attempt));
     }
-    let io_error = |source| ReadDeadError::Io { attempt, source };
-    let mut fs = DirFs::open(dir.path());
-    let map = SegmentMap::load(&mut fs, attempt).map_err(io_error)?;
-    if position < map.first() {
-        return Err(ReadDeadError::Gone { first: map.first() });
-    }
-    let mut scratch = Vec::new();
-    let reader = RawReader::seek(&mut fs, &map, position, &mut scratch).map_err(io_error)?;
-    if reader.position < position && reader.is_at_end(&mut fs, &map).map_err(io_error)? {
-        return Err(ReadDeadError::Ahead { position, end: reader.position });
-    }
-    let assembler = Assembler::new(position);
-    Ok(DeadReader { attempt, fs, map, reader, assembler, end: None })
+    DeadReader::over(DirFs::open(dir.path()), attempt, position)
 }
 
-impl DeadReader {
+impl<F: SpoolFs> DeadReader<F> {
+    /// Reads the spool of `attempt` in these files, which nobody writes any more, from `position` on.
+    ///
+    /// # Errors
+    /// [`ReadDeadError`], but for what asking for the keeper gives.
+    pub fn over(mut fs: F, attempt: Uuid, position: u64) -> Result<Self, ReadDeadError> {
+        let io_error = |source| ReadDeadError::Io { attempt, source };
+        let map = SegmentMap::load(&mut fs, attempt).map_err(io_error)?;
+        if position < map.first() {
+            return Err(ReadDeadError::Gone { first: map.first() });
+        }
+        let mut scratch = Vec::new();
+        let reader = RawReader::seek(&mut fs, &map, position, &mut scratch).map_err(io_error)?;
+        if reader.position < position && reader.is_at_end(&mut fs, &map).map_err(io_error)? {
+            return Err(ReadDeadError::Ahead { position, end: reader.position });
+        }
+        let assembler = Assembler::new(position);
+        Ok(Self { attempt, fs, map, reader, assembler, end: None })
+    }
+
     /// What lies behind the last record, once that was read.
     #[must_use]
     pub fn end(&self) -> Option<DeadEnd> {
@@ -111,7 +118,7 @@ impl DeadReader {
 }
 
 /// Each record and the position behind it. Ends for good after an error.
-impl Iterator for DeadReader {
+impl<F: SpoolFs> Iterator for DeadReader<F> {
     type Item = Result<(Record, u64), ReadDeadError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -21,7 +21,7 @@ pub use dead::{DeadEnd, DeadReader, ReadDeadError, read_dead};
 pub use files::{FileError, KeeperRecord};
 pub use spec::{Limits, Secret, Spec};
 
-pub(crate) use files::{read_spec, write_record};
+pub(crate) use files::{read_spec, stderr_tail, write_record};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::io;

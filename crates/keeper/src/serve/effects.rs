@@ -4,7 +4,7 @@ use crate::core::{ConnectionId, Effect, Input, Look, Target};
 use crate::limits::{PROCESSES_NAMED_MAX, STDERR_STATUS_BYTES_MAX};
 use crate::protocol::{Leftover, Phase, Reply, Start, Status};
 use crate::record::{Exit, FoundBy};
-use crate::registry::write_record;
+use crate::registry::{stderr_tail, write_record};
 use crate::tree::{self, Found, Net};
 use rustix::process::{Signal, WaitOptions};
 use std::path::Path;
@@ -144,7 +144,7 @@ impl Shell {
 
     fn complete(&self, status: &mut Status) {
         status.stderr_tail =
-            crate::registry::stderr_tail(Path::new(HERE), STDERR_STATUS_BYTES_MAX).unwrap_or_default();
+            stderr_tail(Path::new(HERE), STDERR_STATUS_BYTES_MAX).unwrap_or_default();
         status.stderr_bytes = self.stderr.total();
         let agent = self.core.agent();
         let mut found = self.find(Net::Wide).unwrap_or_default();

@@ -26,4 +26,4 @@ pub use fs::{DirFs, FileName, SpoolFs};
 pub use power_cut::PowerCutFs;
 pub use write::{AppendError, Room, Spool};
 
-pub(crate) use read::{Filled, RawReader, SegmentMap, SegmentMeta};
+pub(crate) use read::{Filled, RawReader, SegmentMap};

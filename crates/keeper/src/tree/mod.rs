@@ -23,4 +23,4 @@ pub(crate) use child::{close_inherited, harden};
 pub(crate) use find::{Found, Net, find};
 pub(crate) use ports::listening_ports;
 pub use signal::kill_keeper;
-pub(crate) use signal::{Sent, send};
+pub(crate) use signal::send;

@@ -80,7 +80,8 @@ fn wait_for_deaths(processes: impl Iterator<Item = ProcessId> + Clone) {
 mod tests {
     use super::super::{COOKIE_NAME, count};
     use super::*;
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_process_with_the_cookie_is_ended_and_others_are_not() {
@@ -126,12 +127,12 @@ mod tests {
         let mut parent = Command::new("sh")
             .args(["-c", "env -i sleep 61 & echo $!; wait"])
             .env(COOKIE_NAME, attempt.to_string())
-            .stdout(std::process::Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
-        let mut out = std::io::BufReader::new(parent.stdout.take().unwrap());
-        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+        let mut out = BufReader::new(parent.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
         let child = super::super::process_id(line.trim().parse().unwrap()).unwrap();
         // Until it has executed `env -i` and `sleep` it still carries the cookie.
         let bound = Instant::now() + std::time::Duration::from_secs(10);

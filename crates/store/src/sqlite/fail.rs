@@ -46,19 +46,25 @@ pub(super) fn class(error: &rusqlite::Error) -> Class {
     }
 }
 
-/// Whether the error says that what is stored is damaged.
-pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
-}
-
 impl Fail {
     pub(super) fn class(&self) -> Class {
         match self {
             Self::Sql(error) => class(error),
             Self::Commit(_) | Self::Json(_) | Self::Bad(_) => Class::Constraint,
+        }
+    }
+
+    /// Whether it says that what is stored is damaged, and not that the store is in trouble.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Sql(error) => match error.sqlite_error_code() {
+                Some(code) => {
+                    matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+                }
+                None => true,
+            },
+            Self::Bad(_) => true,
+            Self::Commit(_) | Self::Json(_) => false,
         }
     }
 

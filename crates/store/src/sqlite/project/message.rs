@@ -48,7 +48,9 @@ impl Projection<'_> {
                 }
                 self.touched.add(What::Queue);
             }
-            Fact::MessageEdited { message, bytes, digest } => self.edit(*message, *bytes, digest)?,
+            Fact::MessageEdited { message, bytes, digest } => {
+                self.edit(*message, *bytes, digest)?
+            }
             Fact::QueueOrdered { order } => self.order(order)?,
             Fact::QueuePaused { .. } | Fact::QueueResumed | Fact::QueueExempted { .. } => {
                 self.touched.add(What::Queue);

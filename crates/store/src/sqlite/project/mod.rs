@@ -39,11 +39,7 @@ struct Projection<'a> {
 
 /// Stores a unit within the transaction that is open. `newest` is the number of the newest change
 /// before it, and after it; on an error it is of no use, and the savepoint has to be undone.
-pub(super) fn apply(
-    db: &Connection,
-    unit: &Unit,
-    newest: &mut u64,
-) -> Result<Range<u64>, Fail> {
+pub(super) fn apply(db: &Connection, unit: &Unit, newest: &mut u64) -> Result<Range<u64>, Fail> {
     let uuid = unit.chat.uuid();
     let key = uuid.as_bytes().as_slice();
     let stored = Record::read(db, key)?;

@@ -51,7 +51,8 @@ impl Projection<'_> {
         else {
             return Ok(());
         };
-        let answer = given.as_ref().map(|given| serde_json::to_string(&given.answer)).transpose()?;
+        let answer =
+            given.as_ref().map(|given| serde_json::to_string(&given.answer)).transpose()?;
         let (by, device, at, life) = match given {
             Some(Given { by, device, at, life, .. }) => {
                 (Some(by), device, Some(at.0), Some(life.word()))
@@ -80,8 +81,7 @@ impl Projection<'_> {
     pub(super) fn end_prompts(&mut self, fact: &Fact) -> Result<(), Fail> {
         let sql = "SELECT origin, id FROM prompts WHERE chat = ? AND state = 'open'";
         let mut sql = self.db.prepare_cached(sql)?;
-        let open =
-            sql.query_map([self.key], |row| Ok(PromptId::new(row.get(0)?, row.get(1)?)))?;
+        let open = sql.query_map([self.key], |row| Ok(PromptId::new(row.get(0)?, row.get(1)?)))?;
         let mut open = open.collect::<Result<Vec<_>, _>>()?;
         open.sort_unstable();
         for prompt in open {

@@ -89,8 +89,7 @@ impl Projection<'_> {
                     WHERE chat = ? AND origin = ? AND id = ? AND how IS NULL";
                 let how = word(how)?;
                 let mut sql = self.db.prepare_cached(sql)?;
-                let ended =
-                    sql.execute(params![how, self.at.0, self.key, task.origin, task.n])?;
+                let ended = sql.execute(params![how, self.at.0, self.key, task.origin, task.n])?;
                 if ended > 0 {
                     self.touched.add(What::Task(*task));
                 }

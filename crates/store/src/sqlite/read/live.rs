@@ -55,9 +55,8 @@ pub(in crate::sqlite) fn turns(
     before: Option<TurnId>,
     limit: usize,
 ) -> Result<Vec<TurnRow>, Fail> {
-    let sql = format!(
-        "SELECT {TURN} FROM turns WHERE chat = ? AND id < ? ORDER BY id DESC LIMIT ?"
-    );
+    let sql =
+        format!("SELECT {TURN} FROM turns WHERE chat = ? AND id < ? ORDER BY id DESC LIMIT ?");
     let before = before.map_or(i64::MAX, |turn| i64::from(turn.0));
     let mut sql = db.prepare_cached(&sql)?;
     let mut rows = sql.query(params![key, before, limit.clamp(1, QUERY_ROWS_MAX)])?;

@@ -23,6 +23,7 @@ use crate::sqlite::words::{KINDS, from_json};
 pub(in crate::sqlite) fn load(db: &Connection, id: ChatId) -> Result<Option<Loaded>, Fail> {
     match try_load(db, id) {
         Ok(loaded) => Ok(loaded),
+        Err(error) if !error.is_damage() => Err(error),
         Err(error) => {
             let mut chat = Chat::default();
             chat.head.life = Life::Open;

@@ -1,0 +1,261 @@
+//! A host over a store in memory: the real rules, no agents. Tests say what an agent said.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use holdfast_core::decide::{Decision, decide};
+use holdfast_core::fact::Secret;
+use holdfast_core::head::Chat;
+use holdfast_core::ids::{AttemptId, ChatId, MessageId};
+use holdfast_core::input::{Command, Given, Input, KeeperEvent, Reply};
+use holdfast_core::provider::ProviderEvent;
+use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::summary::Summary;
+use holdfast_core::time::{Awake, Micros};
+use holdfast_http::port::{
+    AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, Session,
+    StopAgents, WantedChat, WantedResume,
+};
+use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, Unit};
+use tokio::sync::broadcast;
+use uuid::Uuid;
+
+/// The first moment of every test: 2026-01-02T03:04:05Z.
+const BEGIN: i64 = 1_767_323_045_000_000;
+
+/// A host without agents.
+#[derive(Clone)]
+pub struct Fake(Arc<Inner>);
+
+struct Inner {
+    store: Memory,
+    one_at_a_time: tokio::sync::Mutex<()>,
+    deltas: broadcast::Sender<Arc<Delta>>,
+    clock: AtomicI64,
+    ids: AtomicU64,
+    told: Mutex<Vec<String>>,
+}
+
+impl Fake {
+    pub fn new() -> Self {
+        Self::over(Memory::new(MemoryStore::new(Uuid::from_u128(0xface))))
+    }
+
+    pub fn over(store: Memory) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            one_at_a_time: tokio::sync::Mutex::new(()),
+            deltas: broadcast::Sender::new(64),
+            clock: AtomicI64::new(BEGIN),
+            ids: AtomicU64::new(1),
+            told: Mutex::default(),
+        }))
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.0.store
+    }
+
+    /// What the host itself was told: `stop`, `keep`, `restart`.
+    pub fn told(&self) -> Vec<String> {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn tell(&self, what: &str) {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+    }
+
+    pub fn say_live(&self, delta: Delta) {
+        let _ = self.0.deltas.send(Arc::new(delta));
+    }
+
+    fn id(&self) -> Uuid {
+        Uuid::from_u128(u128::from(self.0.ids.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn given(&self, chat: ChatId) -> Given {
+        let at = self.0.clock.fetch_add(1000, Ordering::Relaxed);
+        Given {
+            chat,
+            at: Micros(at),
+            awake: Awake(at.unsigned_abs()),
+            attempt: AttemptId::new(self.id()),
+            secret: Secret("secret".to_owned()),
+        }
+    }
+
+    pub async fn load(&self, chat: ChatId) -> Chat {
+        let loaded = self.0.store.load(chat).await.unwrap();
+        loaded.map(|loaded| loaded.chat).unwrap_or_default()
+    }
+
+    /// What an agent of the chat's attempt said.
+    pub async fn says(&self, chat: ChatId, event: ProviderEvent) {
+        let attempt = self.load(chat).await.head.attempt.unwrap().id;
+        self.put(chat, Input::Provider { attempt, event }).await;
+    }
+
+    /// What the keeper of the chat's attempt said.
+    pub async fn keeper(&self, chat: ChatId, event: KeeperEvent) {
+        let attempt = self.load(chat).await.head.attempt.unwrap().id;
+        self.put(chat, Input::Keeper { attempt, event }).await;
+    }
+
+    /// An input that is not refused.
+    pub async fn put(&self, chat: ChatId, input: Input) -> Decision {
+        self.decide(chat, input, None, None).await.unwrap()
+    }
+
+    async fn decide(
+        &self,
+        id: ChatId,
+        input: Input,
+        operation: Option<(String, OperationKey)>,
+        clear_draft: Option<String>,
+    ) -> Result<Decision, Refusal> {
+        let _alone = self.0.one_at_a_time.lock().await;
+        let mut chat = self.load(id).await;
+        let after = chat.head.seq;
+        let given = self.given(id);
+        let decision = decide(&mut chat, input, &given)?;
+        let operation = operation.map(|(principal, key)| Operation {
+            principal,
+            key: key.key,
+            body: key.body,
+            reply: decision.reply.clone().unwrap(),
+        });
+        let unit = Unit {
+            chat: id,
+            after,
+            at: given.at,
+            facts: decision.facts.clone(),
+            rows: decision.rows.clone(),
+            summary: Summary::of(&chat),
+            head: chat.head,
+            progress: None,
+            operation,
+            clear_draft,
+        };
+        self.0.store.commit(vec![unit]).await.map_err(|fault| match fault {
+            holdfast_store::CommitError::SlotTaken { slot } => {
+                Refusal::new(Code::SlotTaken, format!("The slot {slot:?} is taken.")).field("slot")
+            }
+            fault => panic!("{fault}"),
+        })?;
+        Ok(decision)
+    }
+
+    async fn act(&self, chat: ChatId, command: Command, caller: Caller) -> Result<Reply, Refusal> {
+        if let Some(operation) = &caller.operation {
+            let key = operation.key.clone();
+            let stored = self.0.store.operation(caller.principal.clone(), key).await.unwrap();
+            match stored {
+                Some(stored) if stored.operation.body == operation.body => {
+                    return Ok(stored.operation.reply);
+                }
+                Some(_) => return Err(Refusal::new(Code::OperationConflict, "another request")),
+                None => {}
+            }
+        }
+        let clear = matches!(command, Command::Send { .. }).then(|| caller.principal.clone());
+        let operation = caller.operation.map(|operation| (caller.principal, operation));
+        let decision = self.decide(chat, Input::Command(command), operation, clear).await?;
+        Ok(decision.reply.unwrap())
+    }
+}
+
+impl Host for Fake {
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.0.store.clone())
+    }
+    fn info(&self) -> HostInfo {
+        HostInfo {
+            version: "0.0.0".to_owned(),
+            store: "memory".to_owned(),
+            damage: vec!["a spool is damaged".to_owned()],
+            readiness: Readiness::Ready,
+        }
+    }
+    fn new_message(&self) -> MessageId {
+        MessageId::new(self.id())
+    }
+    fn now(&self) -> Micros {
+        Micros(self.0.clock.load(Ordering::Relaxed))
+    }
+    fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>> {
+        let agent = |id: &str, availability| AgentInfo {
+            id: id.to_owned(),
+            kind: "acp".to_owned(),
+            version: None,
+            availability,
+            capabilities: vec!["load".to_owned()],
+        };
+        let gone = Availability::Unavailable("not on PATH".to_owned());
+        let agents = vec![agent("demo", Availability::Available), agent("gone", gone)];
+        std::future::ready(agents).boxed()
+    }
+    fn open(
+        &self,
+        wanted: WantedChat,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move {
+            if wanted.agent != "demo" {
+                return Err(Refusal::new(Code::AgentNotFound, "no such agent").field("agent"));
+            }
+            let open = Command::Open {
+                agent: wanted.agent,
+                cwd: wanted.cwd.unwrap_or_else(|| "/home/me".to_owned()),
+                project: wanted.project,
+                title: wanted.title,
+                slot: wanted.slot,
+                model: wanted.model,
+                mode: wanted.mode,
+                message: wanted.message,
+            };
+            this.act(ChatId::new(this.id()), open, caller).await
+        }
+        .boxed()
+    }
+    fn submit(
+        &self,
+        chat: ChatId,
+        command: Command,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move { this.act(chat, command, caller).await }.boxed()
+    }
+    fn resume(
+        &self,
+        wanted: WantedResume,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let WantedResume { chat, recorded_at, choice, session, anyway } = wanted;
+        match session {
+            Session::Recorded => {
+                let command = Command::Resume { recorded_at, choice, anyway };
+                self.submit(chat, command, caller)
+            }
+            Session::Fresh { .. } => {
+                let refusal = Refusal::new(Code::NotSupported, "no fresh start here");
+                std::future::ready(Err(refusal)).boxed()
+            }
+        }
+    }
+    fn stop(&self, agents: StopAgents) {
+        self.tell(match agents {
+            StopAgents::Stop => "stop",
+            StopAgents::Keep => "keep",
+        });
+    }
+    fn restart(&self) {
+        self.tell("restart");
+    }
+    fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
+        self.0.deltas.subscribe()
+    }
+}
