@@ -83,6 +83,19 @@ pub struct LiveTask {
     pub foreground: bool,
 }
 
+/// A process that outlived the tool call which started it: a dev server, say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    /// Names it within this boot of the machine.
+    pub id: String,
+    /// Its command line, cut to a label.
+    pub command: String,
+    /// TCP ports on which it listens.
+    pub ports: Vec<u16>,
+    /// Since when it is known.
+    pub since: Micros,
+}
+
 /// What a chat is doing now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
@@ -96,6 +109,9 @@ pub struct Activity {
     pub tasks: Vec<LiveTask>,
     /// All live tasks by kind.
     pub task_counts: TaskCounts,
+    /// Processes that outlived their tool call. They are no work of the agent's, but they are owed.
+    #[serde(default)]
+    pub leftovers: Vec<Leftover>,
 }
 
 impl Activity {
@@ -134,7 +150,8 @@ impl Activity {
         for task in head.tasks.values() {
             *task_counts.of(task.kind) += 1;
         }
-        Self { lead, starting, prompts, tasks: tasks.collect(), task_counts }
+        let leftovers = chat.aside.leftovers.clone();
+        Self { lead, starting, prompts, tasks: tasks.collect(), task_counts, leftovers }
     }
 
     /// Whether the chat shows work: the main agent works or is blocked, or a background task of

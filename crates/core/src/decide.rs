@@ -81,7 +81,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
     match command {
         Command::Open { .. } => chat::open(d, command),
         Command::Title { title } => chat::title(d, title),
-        Command::Close => chat::close(d),
+        Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),
         Command::Delete => chat::delete(d),
         Command::Send { message, text, by, send } => message::send(d, message, text, by, send),
@@ -160,6 +160,7 @@ fn keeper(d: &mut Draft<'_>, event: KeeperEvent) {
         KeeperEvent::Dead { death, boot, survivors, stderr } => {
             death::died(d, death, boot, survivors, &stderr);
         }
+        KeeperEvent::Leftovers { named, count } => attempt::leftovers(d, named, count),
         KeeperEvent::LineSkipped { text } => d.say(Notice::LineSkipped, &text),
         KeeperEvent::StopRefused => attempt::stop_refused(d),
     }

@@ -126,6 +126,8 @@ pub enum StopWhy {
     Offered(Cause),
     /// A person closed the chat.
     Close,
+    /// A person closed the chat, and leaves what outlived its tool call.
+    CloseLeaving,
     /// A person deleted the chat.
     Delete,
     /// A person stopped this one agent.
@@ -349,6 +351,8 @@ pub enum Fact {
         #[serde(default)]
         resuming: bool,
     },
+    /// The processes that outlived their tool call, all of them and the first by name.
+    LeftoversSeen { count: u32, named: Vec<crate::activity::Leftover> },
     /// The agent's process is born.
     AttemptBorn {
         attempt: AttemptId,

@@ -51,6 +51,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::TaskStarted { .. }
         | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
         Fact::AttemptStarting { .. }
+        | Fact::LeftoversSeen { .. }
         | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
         | Fact::FrameIssued { .. }
@@ -390,6 +391,10 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 head.mode.clone_from(mode);
             }
         }
+        Fact::LeftoversSeen { count, named } => {
+            head.leftovers = *count;
+            chat.aside.leftovers.clone_from(named);
+        }
         Fact::AttemptBorn { pid, .. } => {
             if let Some(attempt) = &mut head.attempt {
                 attempt.pid = Some(*pid);
@@ -431,6 +436,8 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
             head.tasks.clear();
             chat.aside.tasks.clear();
             head.more_tasks = TaskCounts::default();
+            head.leftovers = 0;
+            chat.aside.leftovers.clear();
         }
         Fact::TreeMayLive { .. } => head.may_live = true,
         Fact::StartedAnyway => head.may_live = false,

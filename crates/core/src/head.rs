@@ -31,6 +31,8 @@ pub struct Aside {
     pub tasks: BTreeMap<TaskId, String>,
     /// What is asked by live prompts.
     pub prompts: BTreeMap<PromptId, Asked>,
+    /// Processes that outlived their tool call, as last seen; told anew by whoever serves the keeper.
+    pub leftovers: Vec<crate::activity::Leftover>,
 }
 
 /// A message that waits.
@@ -326,6 +328,9 @@ pub struct Head {
     pub tasks: BTreeMap<TaskId, Task>,
     /// Live tasks beyond those.
     pub more_tasks: TaskCounts,
+    /// Processes that outlived their tool call.
+    #[serde(default)]
+    pub leftovers: u32,
     /// The offer.
     pub offer: Option<Offer>,
     /// The code of a failed start or resume; it holds the queue.
@@ -366,6 +371,7 @@ impl Default for Head {
             prompts: BTreeMap::new(),
             tasks: BTreeMap::new(),
             more_tasks: TaskCounts::default(),
+            leftovers: 0,
             offer: None,
             failure: None,
             may_live: false,

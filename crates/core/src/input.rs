@@ -89,6 +89,13 @@ pub enum KeeperEvent {
         /// The last words of stderr, cut, for a failure.
         stderr: String,
     },
+    /// What outlived the tool call that started it.
+    Leftovers {
+        /// The first of them: id, command line, TCP ports.
+        named: Vec<(String, String, Vec<u16>)>,
+        /// How many there are.
+        count: u32,
+    },
     /// A line of the agent could not be taken in three times, and is passed over.
     LineSkipped {
         /// Why, and where in the spool it stands.
@@ -118,6 +125,17 @@ pub enum Send {
     Steer,
     /// End the turn and run it next.
     Interrupt,
+}
+
+/// What becomes of processes that outlived their tool call when a chat is closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leftovers {
+    /// They end with the agent.
+    #[default]
+    End,
+    /// They live on, under the keeper of the attempt.
+    Leave,
 }
 
 /// Whether a person wants a start although processes of an earlier attempt may still live.
@@ -202,7 +220,7 @@ pub enum Command {
         by: String,
         device: Option<String>,
     },
-    Close,
+    Close { leftovers: Leftovers },
     Reopen,
     Delete,
     /// Carry on with what an offer names; `choice` settles a message in doubt.
@@ -262,6 +280,11 @@ pub enum Reply {
     },
     /// The offer is dismissed.
     Dismissed,
+    /// The chat is closed.
+    Closed {
+        /// What outlived its tool call, and was ended or left as was wanted.
+        leftovers: Vec<crate::activity::Leftover>,
+    },
 }
 
 /// Why an offer was not resumed.

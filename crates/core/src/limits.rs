@@ -30,6 +30,8 @@ pub const LIVE_TASKS_MAX: usize = 256;
 pub const OPEN_PROMPTS_MAX: usize = 64;
 /// Options of one prompt.
 pub const PROMPT_OPTIONS_MAX: usize = 64;
+/// Leftover processes of one chat that are named; further ones are counted.
+pub const LEFTOVERS_NAMED_MAX: usize = 16;
 /// Frames that may wait for an agent.
 pub const OUTBOX_FRAMES_MAX: usize = 256;
 /// Deliveries without an outcome that one chat may hold before it takes no further message.

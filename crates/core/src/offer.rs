@@ -284,3 +284,6 @@ pub struct Failure {
     /// What a person may do.
     pub actions: Vec<Action>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -173,5 +173,6 @@ pub fn releasable(chat: &Chat) -> bool {
         && head.turn.is_none()
         && head.prompts.is_empty()
         && head.outstanding.is_none()
+        && head.leftovers == 0
         && next(chat).is_none()
 }

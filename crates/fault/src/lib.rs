@@ -5,6 +5,10 @@
 //! if it dies exactly here" is a question that a test can ask. They exist in test builds only
 //! (`cfg(debug_assertions)`): in a release build [`point`] is empty.
 //!
+//! With [`MARK`] set, a whole campaign of processes dies once: the passage that ends one of them leaves
+//! that file, and where the file is, nobody dies any more. So a campaign can also tell that its point was
+//! reached, and by whom.
+//!
 //! Every name is listed in [`POINTS`], prefixed by the role that passes it. A campaign enumerates the
 //! list; passing a name that is not on it is a failed assertion, so that the list stays true.
 
@@ -14,6 +18,10 @@ pub use points::POINTS;
 
 /// The environment variable that arms one point: `name:n`.
 pub const ENV: &str = "HOLDFAST_FAULT";
+
+/// The environment variable that names the file which the fatal passage creates, with the point's name
+/// and the pid in it. Without it every process that is armed dies.
+pub const MARK: &str = "HOLDFAST_FAULT_MARK";
 
 /// Passes the point `name`. Where it is armed and this is the chosen passage, the process ends here.
 #[cfg(debug_assertions)]
@@ -53,11 +61,15 @@ pub fn is_for_role(value: &str, role: &str) -> bool {
 
 #[cfg(debug_assertions)]
 mod armed {
+    use std::fs::File;
+    use std::io::Write;
+    use std::path::PathBuf;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     struct Armed {
         name: String,
+        mark: Option<PathBuf>,
         /// Passages left before the fatal one, plus one.
         left: AtomicU64,
     }
@@ -69,7 +81,8 @@ mod armed {
             .get_or_init(|| {
                 let value = std::env::var(super::ENV).ok()?;
                 let (name, left) = parse(&value)?;
-                Some(Armed { name, left: AtomicU64::new(left) })
+                let mark = std::env::var_os(super::MARK).map(PathBuf::from);
+                Some(Armed { name, mark, left: AtomicU64::new(left) })
             })
             .as_ref()
     }
@@ -83,20 +96,37 @@ mod armed {
     pub(super) fn pass(name: &'static str) {
         debug_assert!(super::POINTS.contains(&name), "fault point {name} is not in POINTS");
         let Some(armed) = armed() else { return };
-        if armed.name == name && armed.left.fetch_sub(1, Ordering::SeqCst) == 1 {
+        let chosen = armed.name == name && armed.left.fetch_sub(1, Ordering::SeqCst) == 1;
+        if chosen && armed.leave_mark() {
             die();
         }
     }
 
     pub(super) fn is_next(name: &'static str) -> bool {
-        armed().is_some_and(|armed| armed.name == name && armed.left.load(Ordering::SeqCst) == 1)
+        armed().is_some_and(|armed| {
+            let left = armed.left.load(Ordering::SeqCst);
+            armed.name == name && left == 1 && !armed.mark.as_ref().is_some_and(|mark| mark.exists())
+        })
+    }
+
+    impl Armed {
+        /// Whether this is the first death of the campaign. A mark that cannot be left stops nobody
+        /// from dying.
+        fn leave_mark(&self) -> bool {
+            let Some(mark) = &self.mark else { return true };
+            match File::create_new(mark) {
+                Ok(mut file) => {
+                    let _ = write!(file, "{} {}", self.name, std::process::id());
+                    true
+                }
+                Err(error) => error.kind() != std::io::ErrorKind::AlreadyExists,
+            }
+        }
     }
 
     fn die() {
-        let _ = rustix::process::kill_process(
-            rustix::process::getpid(),
-            rustix::process::Signal::KILL,
-        );
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         // SIGKILL of oneself does not return to user code; should it be refused, ending is still due.
         std::process::abort();
     }
@@ -135,6 +165,27 @@ mod tests {
     #[should_panic(expected = "is not in POINTS")]
     fn an_unlisted_name_is_refused() {
         point("keeper.no.such.point");
+    }
+
+    #[test]
+    fn with_a_mark_one_process_dies_and_no_other() {
+        let name = POINTS[0];
+        if std::env::var_os("HOLDFAST_FAULT_CHILD").is_some() {
+            point(name);
+            return;
+        }
+        use std::os::unix::process::ExitStatusExt;
+        let mark = std::env::temp_dir().join(format!("holdfast-mark-{}", std::process::id()));
+        let run = || {
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            child.arg("with_a_mark").env("HOLDFAST_FAULT_CHILD", "1").env(MARK, &mark);
+            child.env(ENV, format!("{name}:1")).output().unwrap().status
+        };
+        let (first, second) = (run(), run());
+        let told = std::fs::read_to_string(&mark).unwrap();
+        std::fs::remove_file(&mark).unwrap();
+        assert_eq!((first.signal(), second.code()), (Some(9), Some(0)));
+        assert!(told.starts_with(name), "{told}");
     }
 
     /// Runs this test again in a child with the variable set; there the second passage must be the last.

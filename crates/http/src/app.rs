@@ -44,4 +44,10 @@ impl App {
             streams: TaskTracker::new(),
         }
     }
+
+    /// What is published on event streams.
+    #[must_use]
+    pub const fn hub(&self) -> &Hub {
+        &self.hub
+    }
 }

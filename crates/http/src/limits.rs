@@ -49,7 +49,7 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Heartbeats of an event socket that may go unanswered.
 pub const HEARTBEATS_MISSED_MAX: u32 = 3;
 /// Time in which a frame has to be written, beside [`WRITE_BYTES_PER_SECOND`].
-pub const WRITE_PATIENCE: Duration = Duration::from_secs(10);
+pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// The slowest reader that is waited for.
 pub const WRITE_BYTES_PER_SECOND: usize = 64 * 1024;
 /// Time in which a client that is cut may still read why.

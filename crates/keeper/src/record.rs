@@ -310,10 +310,7 @@ fn read_exit(fields: &Fields<'_>) -> Result<Exit, WireError> {
 }
 
 fn read_process(fields: &Fields<'_>) -> Result<ProcessId, WireError> {
-    Ok(ProcessId {
-        pid: fields.need_u32(tag::PID)?,
-        start_time: fields.need_u64(tag::START_TIME)?,
-    })
+    Ok(ProcessId { pid: fields.need_u32(tag::PID)?, start_time: fields.need_u64(tag::START_TIME)? })
 }
 
 impl Survivor {

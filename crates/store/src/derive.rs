@@ -78,6 +78,7 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
             prompts: Vec::new(),
             tasks: Vec::new(),
             task_counts: TaskCounts::default(),
+            leftovers: Vec::new(),
         },
         shows_work: false,
         offer: None,

@@ -2,7 +2,11 @@
 //! decided elsewhere; this crate keeps it, in order and whole.
 
 pub mod change;
+#[cfg(test)]
+mod contract;
 mod derive;
+#[cfg(test)]
+mod fixtures;
 pub mod journal;
 pub mod memory;
 pub mod query;

@@ -1,5 +1,6 @@
 //! Reading the demo agent's own log: what it saw and said, told from outside the host.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -63,6 +64,51 @@ impl Evidence {
             }
         }
         text
+    }
+
+    /// The sessions in which agents saw prompts of which this holds, each once.
+    pub fn sessions(&self, of: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut sessions: Vec<String> = Vec::new();
+        for event in self.events() {
+            let (Some(prompt), Some(id)) = (event["prompt"].as_str(), event["session"].as_str())
+            else {
+                continue;
+            };
+            if of(prompt) && !sessions.iter().any(|known| known == id) {
+                sessions.push(id.to_owned());
+            }
+        }
+        sessions
+    }
+
+    /// What the agents of these sessions set out to say, one text for each process, in the order of
+    /// their first words. History that a process tells again is not among it.
+    pub fn said_in(&self, sessions: &[String]) -> Vec<String> {
+        let mut tellers: Vec<(u64, String)> = Vec::new();
+        let mut first: BTreeMap<String, u64> = BTreeMap::new();
+        for event in self.events() {
+            let (Some(pid), Some(line)) = (event["pid"].as_u64(), event["writing"].as_str()) else {
+                continue;
+            };
+            let Ok(frame) = serde_json::from_str::<Value>(line) else { continue };
+            let update = &frame["params"]["update"];
+            let session = frame["params"]["sessionId"].as_str().unwrap_or_default();
+            if update["sessionUpdate"] != "agent_message_chunk"
+                || !sessions.iter().any(|wanted| wanted == session)
+            {
+                continue;
+            }
+            let message = update["messageId"].as_str().unwrap_or_default().to_owned();
+            if *first.entry(message).or_insert(pid) != pid {
+                continue;
+            }
+            let text = update["content"]["text"].as_str().unwrap_or_default();
+            match tellers.iter_mut().find(|(teller, _)| *teller == pid) {
+                Some((_, said)) => said.push_str(text),
+                None => tellers.push((pid, text.to_owned())),
+            }
+        }
+        tellers.into_iter().map(|(_, said)| said).collect()
     }
 
     /// The answers that agents got to what they asked, in order.

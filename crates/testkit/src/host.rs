@@ -216,6 +216,11 @@ impl TestHost<'_> {
         self.child.try_wait().unwrap().is_none()
     }
 
+    /// How it ended, if it did.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
     /// One request; none where no answer came.
     pub fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Option<Answer> {
         self.request_with(method, path, body, &[])

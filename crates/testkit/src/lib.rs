@@ -14,6 +14,7 @@ pub mod evidence;
 pub mod host;
 pub mod model;
 pub mod opencode;
+pub mod person;
 pub mod proc;
 pub mod scenario;
 mod wait;

@@ -1,10 +1,12 @@
 //! An attempt's life up to its death: started, born, ready, its frames, its stop.
 
 use super::{Draft, offer, prompt, replay};
+use crate::activity::Leftover;
 use crate::fact::{Fact, Place, StopWhy};
 use crate::head::{Phase, Written};
 use crate::ids::FrameNo;
 use crate::input::Reply;
+use crate::limits::{LEFTOVERS_NAMED_MAX, label};
 use crate::provider::{Capabilities, Handle, StartFault};
 use crate::refusal::{Code, Refusal};
 use crate::summary::next;
@@ -82,6 +84,7 @@ pub(super) fn stop(d: &mut Draft<'_>, why: StopWhy) -> Result<Reply, Refusal> {
     match why {
         StopWhy::Offered(cause) => offer::record(d, cause),
         StopWhy::Close
+        | StopWhy::CloseLeaving
         | StopWhy::Delete
         | StopWhy::Ordered
         | StopWhy::Idle
@@ -112,5 +115,28 @@ pub(super) fn stop_refused(d: &mut Draft<'_>) {
     let idle = d.chat.head.attempt.as_ref().filter(|attempt| attempt.stop == Some(StopWhy::Idle));
     if let Some(attempt) = idle.map(|attempt| attempt.id) {
         d.push(Fact::StopWithdrawn { attempt });
+    }
+}
+
+/// What is left running of tool calls that ended; told whenever it changes.
+pub(super) fn leftovers(
+    d: &mut Draft<'_>,
+    named: Vec<(String, String, Vec<u16>)>,
+    count: u32,
+) {
+    let old = &d.chat.aside.leftovers;
+    let since = |id: &str| old.iter().find(|known| known.id == id).map(|known| known.since);
+    let named: Vec<Leftover> = named
+        .into_iter()
+        .take(LEFTOVERS_NAMED_MAX)
+        .map(|(id, command, ports)| Leftover {
+            since: since(&id).unwrap_or(d.given.at),
+            command: label(&command),
+            id,
+            ports,
+        })
+        .collect();
+    if named != *old || count != d.chat.head.leftovers {
+        d.push(Fact::LeftoversSeen { count, named });
     }
 }

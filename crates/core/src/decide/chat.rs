@@ -4,7 +4,7 @@ use super::{Draft, message, offer};
 use crate::fact::{Fact, Paused, StopWhy};
 use crate::head::Life;
 use crate::ids::{ReceiptId, Subject};
-use crate::input::{Command, Reply, Send};
+use crate::input::{Command, Leftovers, Reply, Send};
 use crate::limits::{CWD_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX, cut};
 use crate::refusal::{Code, Refusal};
 
@@ -51,17 +51,19 @@ pub(super) fn titled_by_agent(d: &mut Draft<'_>, title: &str) {
     }
 }
 
-pub(super) fn close(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+pub(super) fn close(d: &mut Draft<'_>, wanted: Leftovers) -> Result<Reply, Refusal> {
+    let leftovers = d.chat.aside.leftovers.clone();
     if d.chat.head.life == Life::Closed {
-        return Ok(Reply::Done);
+        return Ok(Reply::Closed { leftovers });
     }
-    go_away(d, StopWhy::Close);
+    let leaving = wanted == Leftovers::Leave && d.chat.head.leftovers > 0;
+    go_away(d, if leaving { StopWhy::CloseLeaving } else { StopWhy::Close });
     if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
         // Opening it again is looking at it: that releases nothing.
         d.push(Fact::QueuePaused { by: Paused::Person });
     }
     d.push(Fact::ChatClosed);
-    Ok(Reply::Done)
+    Ok(Reply::Closed { leftovers })
 }
 
 pub(super) fn reopen(d: &mut Draft<'_>) -> Result<Reply, Refusal> {

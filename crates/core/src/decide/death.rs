@@ -61,6 +61,7 @@ fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
         (
             Some(
                 StopWhy::Close
+                | StopWhy::CloseLeaving
                 | StopWhy::Delete
                 | StopWhy::Ordered
                 | StopWhy::StartFailed,

@@ -49,6 +49,12 @@ pub(super) const ABLE: Capabilities = Capabilities {
     own_turns_end: false,
 };
 
+/// A close that ends what is left over.
+pub(super) const CLOSE: Command = Command::Close { leftovers: crate::input::Leftovers::End };
+
+/// Microseconds from one input to the next.
+const INPUT_MICROS: u64 = 1000;
+
 /// One chat, from the inputs that it got.
 #[derive(Clone)]
 pub(super) struct Scene {
@@ -156,8 +162,8 @@ impl Scene {
 
     /// One input; what must hold after any is checked here.
     pub(super) fn input(&mut self, input: Input) -> Result<(), Refusal> {
-        self.at.0 += 1000;
-        self.awake.0 += 1000;
+        self.at.0 += i64::try_from(INPUT_MICROS).expect("small");
+        self.awake.0 = self.awake.0.wrapping_add(INPUT_MICROS);
         self.inputs += 1;
         let given = self.given();
         let before = self.chat.clone();
@@ -358,7 +364,7 @@ impl Scene {
     /// Time passes without a word of the agent.
     pub(super) fn quiet(&mut self, micros: u64, release_after: Option<u64>) -> &mut Self {
         let last_word = self.awake;
-        self.awake.0 += micros;
+        self.awake.0 = (self.awake.0 + micros).wrapping_sub(INPUT_MICROS);
         self.input(Input::Tick { last_word, release_after }).expect("time is never refused");
         self
     }

@@ -17,7 +17,7 @@ use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::{Driver, Orders, Origin, StartSpec, Word, bury, writer};
+use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
 use crate::host::Shared;
 
 /// How soon a keeper that does not answer is tried again.
@@ -216,11 +216,19 @@ impl Run {
         };
         let writer = writer::Writer::new(link.clone(), self.orders.clone(), self.speak.clone());
         let writer = AbortOnDrop(tokio::spawn(writer.run(self.start.attempt)).abort_handle());
+        let watch = leftovers::watch(
+            link.clone(),
+            self.dir.clone(),
+            self.start.attempt,
+            self.speak.clone(),
+        );
+        let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
         while let Some((record, next)) = events.recv().await {
             self.position = next;
             let end = death_of(&record);
             self.say(Word::Record(record, Position(next))).await;
             if let Some((death, survivors)) = end {
+                drop(watch);
                 self.dead(death, Boot::Same, survivors).await;
                 self.let_go(&link).await;
                 drop(writer);

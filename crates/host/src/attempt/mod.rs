@@ -4,6 +4,7 @@
 
 mod bury;
 mod driver;
+mod leftovers;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -67,6 +68,8 @@ pub enum FrameOrder {
 pub struct StopOrder {
     /// Time between TERM and KILL.
     pub grace: Duration,
+    /// Whether what outlived its tool call is left.
+    pub leaving: bool,
     /// Only if nothing was spooled at or after this position.
     pub unless_after: Option<u64>,
 }

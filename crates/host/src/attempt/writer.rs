@@ -100,10 +100,10 @@ impl Writer {
 
     async fn stop(&self, attempt: AttemptId, stop: StopOrder) {
         holdfast_fault::point("host.stop.before");
-        let call = Stop {
-            scope: StopScope::Tree { grace: stop.grace },
-            unless_after: stop.unless_after,
-        };
+        let grace = stop.grace;
+        let scope =
+            if stop.leaving { StopScope::Agent { grace } } else { StopScope::Tree { grace } };
+        let call = Stop { scope, unless_after: stop.unless_after };
         match self.link.stop(call).await {
             Ok(()) | Err(CallError::Disconnected) => {}
             Err(CallError::Refused(Refusal::NotIdle { .. })) => {

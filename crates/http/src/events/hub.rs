@@ -29,6 +29,8 @@ struct Shared {
     deltas: broadcast::Sender<Arc<LiveText>>,
     snapshots: Snapshots,
     streams: Arc<Semaphore>,
+    /// Streams that were cut since their client was too slow.
+    cut: watch::Sender<u64>,
 }
 
 /// A piece of live text, serialised.
@@ -54,6 +56,7 @@ impl Hub {
             deltas: broadcast::Sender::new(DELTAS_MAX),
             snapshots: Snapshots::default(),
             streams: Arc::new(Semaphore::new(EVENT_STREAMS_MAX)),
+            cut: watch::Sender::new(0),
             store,
         }));
         let (changes, texts) = (hub.clone(), hub.clone());
@@ -86,6 +89,17 @@ impl Hub {
             );
             Refusal::new(Code::Overloaded, text).limit(EVENT_STREAMS_MAX)
         })
+    }
+
+    /// How many streams were cut since their client was too slow, whenever that changes.
+    #[must_use]
+    pub fn cut(&self) -> watch::Receiver<u64> {
+        self.0.cut.subscribe()
+    }
+
+    /// Counts a stream that is cut.
+    pub(crate) fn count_cut(&self) {
+        self.0.cut.send_modify(|cut| *cut += 1);
     }
 
     /// When something more was published.

@@ -36,6 +36,10 @@ pub(crate) async fn listen(
     seat: OwnedSemaphorePermit,
 ) {
     let end = serve(&mut socket, &mut subscriber, &stopping).await;
+    if let End::Close(TOO_SLOW, why) = end {
+        tracing::info!(why, "an event socket is cut");
+        subscriber.hub().count_cut();
+    }
     // What the subscriber holds is not needed to say goodbye.
     drop(subscriber);
     if let End::Close(code, reason) = end {

@@ -120,6 +120,11 @@ impl Subscriber {
         Ok(subscriber)
     }
 
+    /// What it is told from.
+    pub(crate) const fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
     fn at(&self, change: u64) -> Cursor {
         Cursor { incarnation: self.hub.store().incarnation(), change }
     }

@@ -59,9 +59,14 @@ mod tests {
     use axum::http::HeaderValue;
     use rstest::rstest;
 
+    const LONG: &str = match std::str::from_utf8(&[b'x'; OPERATION_KEY_CHARS_MAX + 1]) {
+        Ok(text) => text,
+        Err(_) => "",
+    };
+
     #[rstest]
     #[case::empty(&[""])]
-    #[case::too_long(&["x".repeat(129).leak()])]
+    #[case::too_long(&[LONG])]
     #[case::not_ascii(&["é"])]
     #[case::tab(&["a\tb"])]
     #[case::twice(&["a", "a"])]

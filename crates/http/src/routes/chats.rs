@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use holdfast_core::input::{Command, Reply};
+use holdfast_core::input::{Command, Leftovers, Reply};
 use holdfast_core::limits::{
     CWD_BYTES_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX,
 };
@@ -182,10 +182,14 @@ pub(super) async fn close(
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Closed>> {
-    // Both words mean the same as long as nothing is left over.
-    call.fields(&["leftovers"])?.word("leftovers", &[("end", ()), ("leave", ())])?;
-    app.host.submit(at.id("chat")?, Command::Close, call.caller).await?;
-    Ok(Json(Closed { leftovers: Vec::new() }))
+    let choices = [("end", Leftovers::End), ("leave", Leftovers::Leave)];
+    let leftovers = call.fields(&["leftovers"])?.word("leftovers", &choices)?.unwrap_or_default();
+    match app.host.submit(at.id("chat")?, Command::Close { leftovers }, call.caller).await? {
+        Reply::Closed { leftovers } => {
+            Ok(Json(Closed { leftovers: leftovers.into_iter().map(Leftover::of).collect() }))
+        }
+        other => Err(odd_reply(&other)),
+    }
 }
 
 /// Opens a closed chat again.

@@ -203,7 +203,8 @@ impl OneResult {
                 Reply::Done
                 | Reply::Opened { .. }
                 | Reply::Accepted { .. }
-                | Reply::Answered { .. },
+                | Reply::Answered { .. }
+                | Reply::Closed { .. },
             ) => plain("refused"),
             Err(refusal) => Self::refused(chat, refusal.code.as_str(), &refusal.text),
         }

@@ -1,6 +1,6 @@
 //! The row of a chat.
 
-use holdfast_core::activity::{Activity, LiveTask, OpenPrompt};
+use holdfast_core::activity::{self, Activity, LiveTask, OpenPrompt};
 use holdfast_core::ids::{ChatId, ItemId, PromptId, ReceiptId, TaskId};
 use holdfast_store::ChatRow;
 use serde::Serialize;
@@ -154,8 +154,15 @@ impl Doing {
             prompts: activity.prompts.into_iter().map(PromptBrief::of).collect(),
             more_tasks: activity.task_counts.total().saturating_sub(told),
             tasks: activity.tasks.into_iter().map(TaskBrief::of).collect(),
-            leftovers: Vec::new(),
+            leftovers: activity.leftovers.into_iter().map(Leftover::of).collect(),
         }
+    }
+}
+
+impl Leftover {
+    pub(crate) fn of(leftover: activity::Leftover) -> Self {
+        let activity::Leftover { id, command, ports, since } = leftover;
+        Self { id, command, ports, since: rfc3339(since) }
     }
 }
 

@@ -15,11 +15,7 @@ pub struct Events {
 }
 
 impl Events {
-    pub(super) fn new(
-        position: u64,
-        pushes: mpsc::Receiver<PushedRecords>,
-        link: Link,
-    ) -> Self {
+    pub(super) fn new(position: u64, pushes: mpsc::Receiver<PushedRecords>, link: Link) -> Self {
         Self { pushes, assembler: Assembler::new(position), link, taken: 0 }
     }
 

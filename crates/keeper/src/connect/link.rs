@@ -132,7 +132,10 @@ impl Link {
     ///
     /// # Errors
     /// [`AttachError`].
-    pub async fn attach(dir: &AttemptDir, greeting: Greeting) -> Result<(Self, Welcome), AttachError> {
+    pub async fn attach(
+        dir: &AttemptDir,
+        greeting: Greeting,
+    ) -> Result<(Self, Welcome), AttachError> {
         let attempt = dir.attempt();
         let greeted = tokio::time::timeout(ATTACH_MAX, async {
             let stream = Self::dial_living(dir).await?;

@@ -31,7 +31,11 @@ impl<F: SpoolFs> KeeperCore<F> {
             Ok(Call::CancelFrame { number }) => self.cancel_frame(now, number).map(Some),
             Ok(Call::Stop(stop)) => self.stop(now, stop, effects).map(Some),
             Ok(Call::Status) => {
-                effects.push_back(Effect::ReportStatus(connection, message.id, Box::new(self.status(now))));
+                effects.push_back(Effect::ReportStatus(
+                    connection,
+                    message.id,
+                    Box::new(self.status(now)),
+                ));
                 Ok(None)
             }
             Err(ProtocolError::UnknownKind(_)) => Err(Refusal::Unsupported),

@@ -3,8 +3,8 @@ use crate::limits::{DRAIN_MAX, KILL_MAX, LOOK_EVERY, RETRY_EVERY};
 use crate::protocol::Refusal;
 use crate::record::{Exit, Mark, SignalledBy, TreeEnd};
 use crate::spool::SpoolFs;
-use std::time::Duration;
 use std::collections::VecDeque;
+use std::time::Duration;
 
 const TERM: i32 = libc::SIGTERM;
 const KILL: i32 = libc::SIGKILL;

@@ -92,7 +92,8 @@ impl FrameQueue {
             return Err(Refusal::OutOfOrder { expected });
         };
         let end = chunk.offset.saturating_add(chunk.bytes.len() as u64);
-        let follows = chunk.total == upload.total && chunk.offset == upload.at && end <= upload.total;
+        let follows =
+            chunk.total == upload.total && chunk.offset == upload.at && end <= upload.total;
         let stalls = chunk.bytes.is_empty() && end < upload.total;
         if !follows || stalls {
             self.drop_upload(fs);
@@ -122,7 +123,11 @@ impl FrameQueue {
         Ok(Offered::Accepted)
     }
 
-    fn begin_upload(&mut self, fs: &mut impl SpoolFs, chunk: &WriteChunk<'_>) -> Result<(), Refusal> {
+    fn begin_upload(
+        &mut self,
+        fs: &mut impl SpoolFs,
+        chunk: &WriteChunk<'_>,
+    ) -> Result<(), Refusal> {
         self.drop_upload(fs);
         if self.waiting.len() >= FRAMES_WAITING_MAX {
             return Err(Refusal::Busy);

@@ -3,8 +3,8 @@ use crate::limits::{PUSH_BYTES_MAX, RETRY_EVERY};
 use crate::protocol::{Reply, Stall};
 use crate::record::{Mark, ProcessId};
 use crate::spool::{AppendError, Filled, Room, SpoolFs};
-use std::io;
 use std::collections::VecDeque;
+use std::io;
 
 impl<F: SpoolFs> KeeperCore<F> {
     /// Whether the agent's stdout is to be read.

@@ -211,7 +211,8 @@ impl Hello {
                         inner.bytes(tag::ARGUMENT, argument.as_bytes());
                     }
                     for (name, value) in &start.env {
-                        inner.bytes(tag::VARIABLE, &[name.as_bytes(), value.as_bytes()].join(&b'='));
+                        inner
+                            .bytes(tag::VARIABLE, &[name.as_bytes(), value.as_bytes()].join(&b'='));
                     }
                     inner.bytes(tag::DIRECTORY, start.cwd.as_os_str().as_bytes());
                 });
@@ -283,9 +284,7 @@ impl Stop {
     }
 
     fn read(fields: &Fields<'_>) -> Result<Self, WireError> {
-        let grace = || {
-            Ok(Duration::from_millis(fields.need_u64(tag::GRACE_MS)?).min(GRACE_MAX))
-        };
+        let grace = || Ok(Duration::from_millis(fields.need_u64(tag::GRACE_MS)?).min(GRACE_MAX));
         let scope = match fields.need_u64(tag::SCOPE)? {
             SCOPE_TREE => StopScope::Tree { grace: grace()? },
             SCOPE_AGENT => StopScope::Agent { grace: grace()? },

@@ -142,6 +142,9 @@ fn spawn_keeper(
         && holdfast_fault::is_for_role(&fault, "keeper")
     {
         command.env(holdfast_fault::ENV, fault);
+        if let Some(mark) = std::env::var_os(holdfast_fault::MARK) {
+            command.env(holdfast_fault::MARK, mark);
+        }
     }
     command.spawn()
 }

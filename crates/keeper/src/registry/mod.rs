@@ -101,7 +101,7 @@ impl AttemptDir {
     /// # Errors
     /// Those of reading the files; files that are not there are empty.
     pub fn stderr_tail(&self, max: usize) -> io::Result<Vec<u8>> {
-        files::stderr_tail(&self.path, max)
+        stderr_tail(&self.path, max)
     }
 }
 

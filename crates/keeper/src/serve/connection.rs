@@ -61,7 +61,10 @@ impl Connection {
     }
 
     /// The next whole message and its length, if it is there.
-    pub(super) fn message(&self, max: usize) -> Result<Option<(Message<'_>, usize)>, ProtocolError> {
+    pub(super) fn message(
+        &self,
+        max: usize,
+    ) -> Result<Option<(Message<'_>, usize)>, ProtocolError> {
         Message::take(&self.input, max)
     }
 

@@ -123,8 +123,8 @@ impl Shell {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     let agent = self.core.agent();
-                    let is_agent =
-                        agent.is_some_and(|agent| i64::from(agent.pid) == i64::from(pid.as_raw_pid()));
+                    let is_agent = agent
+                        .is_some_and(|agent| i64::from(agent.pid) == i64::from(pid.as_raw_pid()));
                     let exit = status
                         .exit_status()
                         .map(Exit::Code)

@@ -35,7 +35,9 @@ const FIRST_OWN_FD: i32 = 3;
 /// Why a keeper could not begin or go on. It is written to the attempt's `keeper.log`.
 #[derive(Debug, Error)]
 enum ServeError {
-    #[error("stdin is not the lock of the attempt in this directory: a keeper is started by its host")]
+    #[error(
+        "stdin is not the lock of the attempt in this directory: a keeper is started by its host"
+    )]
     NotTheLock,
     #[error("there is no spec to read")]
     NoSpec,

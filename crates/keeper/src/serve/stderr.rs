@@ -29,9 +29,8 @@ impl StderrTail {
         }
         if self.file.is_none() {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-            self.file = rustix::fs::open(STDERR_FILE, flags, Mode::RUSR | Mode::WUSR)
-                .ok()
-                .map(File::from);
+            self.file =
+                rustix::fs::open(STDERR_FILE, flags, Mode::RUSR | Mode::WUSR).ok().map(File::from);
             self.in_file = 0;
         }
         if let Some(file) = &mut self.file

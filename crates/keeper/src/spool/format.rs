@@ -169,8 +169,8 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let sound = RecordHeader::decode(&damaged)
-                .is_some_and(|header| header.is_sound(&damaged, 9));
+            let sound =
+                RecordHeader::decode(&damaged).is_some_and(|header| header.is_sound(&damaged, 9));
             assert!(!sound, "bit {bit}");
         }
     }

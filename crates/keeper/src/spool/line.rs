@@ -16,11 +16,16 @@ pub(super) struct LineState {
 /// The records that a piece of output makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    Part { flags: u8, bytes: &'a [u8] },
+    Part {
+        flags: u8,
+        bytes: &'a [u8],
+    },
     /// Ends the chain: the line is beyond its bound.
     Oversized,
     /// The oversized line has ended.
-    OversizedEnd { bytes: u64 },
+    OversizedEnd {
+        bytes: u64,
+    },
 }
 
 impl Piece<'_> {
@@ -119,8 +124,7 @@ mod tests {
 
     #[test]
     fn what_follows_of_an_oversized_line_is_counted_and_dropped() {
-        let mut state =
-            LineState { first: None, bytes: LINE_BYTES_MAX + 5, oversized: true };
+        let mut state = LineState { first: None, bytes: LINE_BYTES_MAX + 5, oversized: true };
         assert_eq!(state.take(b"abc"), (3, [None, None]));
         let end = Some(Piece::OversizedEnd { bytes: LINE_BYTES_MAX + 9 });
         assert_eq!(state.take(b"d\ne"), (2, [end, None]));

@@ -123,7 +123,9 @@ impl RawReader {
                     let mut number = first;
                     let mut offset = 0;
                     let mut back = None;
-                    while let Some(header) = RecordHeader::decode(scratch.get(offset..).unwrap_or_default()) {
+                    while let Some(header) =
+                        RecordHeader::decode(scratch.get(offset..).unwrap_or_default())
+                    {
                         if number >= position {
                             back = Some(header.back).filter(|_| number == position);
                             break;
@@ -133,7 +135,8 @@ impl RawReader {
                     }
                     scratch.clear();
                     let (segment, end) = reader.at.unwrap_or((first, 0));
-                    let begin = before.at.filter(|(at, _)| *at == segment).map(|(_, offset)| offset);
+                    let begin =
+                        before.at.filter(|(at, _)| *at == segment).map(|(_, offset)| offset);
                     let begin = begin.unwrap_or(SEGMENT_HEADER_BYTES as u64);
                     let at = Some((segment, (begin + offset as u64).min(end)));
                     return Ok(Found { reader: Self { position: number, at }, back });
@@ -208,7 +211,9 @@ impl RawReader {
         max: usize,
     ) -> io::Result<Read> {
         let left = segment.bytes.saturating_sub(offset);
-        let Some(salt) = segment.salt else { return Ok(Read::Nothing { torn_bytes: segment.bytes }) };
+        let Some(salt) = segment.salt else {
+            return Ok(Read::Nothing { torn_bytes: segment.bytes });
+        };
         if left == 0 {
             return Ok(Read::Nothing { torn_bytes: 0 });
         }

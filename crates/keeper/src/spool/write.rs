@@ -163,7 +163,14 @@ impl<F: SpoolFs> Spool<F> {
                 let (kind, flags) = piece.kind();
                 let back = self.back(self.end);
                 let number = self.end;
-                write_record(&mut self.batch, self.salt, number, back, (kind, flags), &self.payload);
+                write_record(
+                    &mut self.batch,
+                    self.salt,
+                    number,
+                    back,
+                    (kind, flags),
+                    &self.payload,
+                );
                 self.line.follow(number, kind, flags);
                 self.end += 1;
             }

@@ -16,7 +16,7 @@ mod signal;
 mod survivors;
 
 pub use find::{COOKIE_NAME, count};
-pub use process::{boot_id, is_alive, process_id};
+pub use process::{boot_id, descends, is_alive, process_id};
 pub use survivors::{Survivors, end_survivors};
 
 pub(crate) use child::{close_inherited, harden};

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn a_connected_socket_is_no_listener() {
-        let line = "   1: 0100007F:1F90 0100007F:A000 01 00000000:00000000 00:00000000 00000000 0 0 77 1";
+        let line =
+            "   1: 0100007F:1F90 0100007F:A000 01 00000000:00000000 00:00000000 00000000 0 0 77 1";
         assert_eq!(listening(line), None);
         assert_eq!(listening(&line.replace(" 01 ", " 0A ")), Some((8080, 77)));
         assert_eq!(listening("nonsense"), None);

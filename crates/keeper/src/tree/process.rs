@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 
 /// Enough for any `/proc/PID/stat`.
 const STAT_BYTES_MAX: usize = 1024;
+/// How far a line of ancestors is followed.
+const ANCESTORS_MAX: usize = 256;
 const BOOT_ID_FILE: &str = "/proc/sys/kernel/random/boot_id";
 
 /// What `/proc/PID/stat` says.
@@ -60,6 +62,20 @@ fn read_head(path: &str, buffer: &mut [u8]) -> Option<usize> {
 pub(super) fn pids() -> io::Result<impl Iterator<Item = u32>> {
     let entries = std::fs::read_dir("/proc")?;
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
+}
+
+/// Whether a process descends from another, by what both are now.
+#[must_use]
+pub fn descends(pid: u32, ancestor: u32) -> bool {
+    let mut current = pid;
+    for _ in 0..ANCESTORS_MAX {
+        match stat(current).map(|stat| stat.parent) {
+            Some(parent) if parent == ancestor => return true,
+            Some(parent) if parent > 1 => current = parent,
+            Some(_) | None => return false,
+        }
+    }
+    false
 }
 
 /// The process that now has this id, or `None` if none has.

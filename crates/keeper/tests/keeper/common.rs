@@ -1,6 +1,5 @@
 //! What the tests with real processes share.
 
-
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{Events, Greeting, Link};
 use holdfast_keeper::protocol::{
@@ -160,8 +159,7 @@ pub(crate) async fn records_until(
 }
 
 pub(crate) async fn all_records(events: &mut Events) -> Vec<Record> {
-    let records =
-        records_until(events, |record| matches!(record, Record::Exited { .. })).await;
+    let records = records_until(events, |record| matches!(record, Record::Exited { .. })).await;
     records.into_iter().map(|(record, _)| record).collect()
 }
 

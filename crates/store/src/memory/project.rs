@@ -195,7 +195,8 @@ fn apply_fact(
 
         Fact::AttemptStarting { .. } => chat.progress = None,
         Fact::AttemptEnded { .. } => end_attempt(chat, fact, at, touched),
-        Fact::AttemptBorn { .. }
+        Fact::LeftoversSeen { .. }
+        | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
         | Fact::FrameIssued { .. }
         | Fact::FrameBegun { .. }

@@ -45,6 +45,7 @@ impl MemoryStore {
             queue,
             tasks: tasks.map(|row| (row.id, row.label.clone())).collect(),
             prompts: prompts.map(|row| (row.id, row.asked.clone())).collect(),
+            leftovers: stored.summary.activity.leftovers.clone(),
         };
         let chat = Chat { head, aside };
         Some(Loaded { chat, progress: stored.progress.clone(), read_only: None })

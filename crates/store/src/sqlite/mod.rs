@@ -82,6 +82,7 @@ impl Sqlite {
         };
         let newest = watch::Sender::new(newest);
         let (readers, mut threads) = Readers::start(&file, &damage)?;
+        readers.look_for_damage(&file);
         let (calls, waiting) = mpsc::channel(CALLS_WAITING_MAX);
         let writer = Writer::new(file, options.pages_max, db, newest.clone(), damage.clone());
         let thread = std::thread::Builder::new().name("store-write".to_owned());
@@ -113,7 +114,11 @@ impl Inner {
     }
 
     fn stop(&self) {
-        drop(self.calls.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(calls) = self.calls.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // A caller that still waits holds a sender too. Where there is no room for this word
+            // the writer ends once all of them are gone.
+            drop(calls.try_send(Call::Stop));
+        }
         drop(self.readers.lock().unwrap_or_else(PoisonError::into_inner).take());
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));

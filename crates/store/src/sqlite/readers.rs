@@ -17,6 +17,11 @@ const READERS: usize = 4;
 /// Queries that may wait for one of them.
 const QUERIES_WAITING_MAX: usize = 1024;
 
+/// Bytes of a file that is looked through for damage when it is opened.
+const DAMAGE_LOOK_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Damaged places that are named.
+const DAMAGE_NAMED_MAX: usize = 8;
+
 type Query = Box<dyn FnOnce(&Connection) + Send>;
 
 /// The queue before the threads. They end when the last clone of it is dropped.
@@ -42,6 +47,27 @@ impl Readers {
             threads.push(thread.spawn(move || serve(&db, &waiting)).map_err(OpenError::Thread)?);
         }
         Ok((Self { queries, damage: damage.clone() }, threads))
+    }
+
+    /// Looks through the file while the store already serves. A large file is not looked at: what
+    /// is damaged there is found when it is read.
+    pub(super) fn look_for_damage(&self, file: &Path) {
+        let bytes = std::fs::metadata(file).map_or(0, |meta| meta.len());
+        if bytes > DAMAGE_LOOK_BYTES_MAX {
+            return;
+        }
+        let damage = self.damage.clone();
+        drop(self.ask(move |db| {
+            let mut look = db.prepare(&format!("PRAGMA quick_check({DAMAGE_NAMED_MAX})"))?;
+            let found = look.query_map([], |row| row.get::<_, String>(0))?;
+            for place in found {
+                let place = place?;
+                if place != "ok" {
+                    damage.note(format!("The store is damaged: {}.", place.trim()));
+                }
+            }
+            Ok(())
+        }));
     }
 
     /// Asks; the answer comes from whichever thread is free.

@@ -63,6 +63,7 @@ pub(crate) const fn kind(fact: &Fact) -> &'static str {
         Fact::TaskStarted { .. } => "task_started",
         Fact::TaskEnded { .. } => "task_ended",
         Fact::AttemptStarting { .. } => "attempt_starting",
+        Fact::LeftoversSeen { .. } => "leftovers_seen",
         Fact::AttemptBorn { .. } => "attempt_born",
         Fact::AttemptReady { .. } => "attempt_ready",
         Fact::FrameIssued { .. } => "frame_issued",

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::Scene;
 use crate::fact::Fact;
-use crate::head::{Chat, Life};
+use crate::head::{Chat, Life, Strand};
 use crate::ids::MessageId;
-use crate::input::{Command, Input};
+use crate::input::{Choice, Command, Input, KeeperEvent};
 use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX, OUTBOX_FRAMES_MAX, STRANDED_MESSAGES_MAX};
 
 /// Where a message is that was accepted and is not over.
@@ -22,6 +22,7 @@ pub(super) fn check(before: &Chat, input: &Input, scene: &Scene, facts: &[Fact])
     no_message_vanishes(before, chat, facts);
     offers_end_by_acts(input, facts);
     nothing_twice(before, facts);
+    no_second_hand_over_unasked(before, input, facts);
     if head.attempt.is_none() {
         assert!(head.turn.is_none(), "a turn without an agent");
         assert!(head.outstanding.is_none(), "a message at no agent");
@@ -98,7 +99,7 @@ fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
             ),
             OfferEnd::Answered => matches!(input, Input::Command(Command::Answer { .. })),
             OfferEnd::Closed => {
-                matches!(input, Input::Command(Command::Close | Command::Delete))
+                matches!(input, Input::Command(Command::Close { .. } | Command::Delete))
             }
             OfferEnd::Rewound | OfferEnd::Finished => matches!(input, Input::Provider { .. }),
             OfferEnd::Replaced => matches!(
@@ -131,5 +132,29 @@ fn nothing_twice(before: &Chat, facts: &[Fact]) {
             | Fact::MessageWithdrawn { message, .. } => out = out.filter(|id| id != message),
             _ => {}
         }
+    }
+}
+
+/// What was handed over goes back to the queue only where it provably did not arrive, or a person
+/// asks for it.
+fn no_second_hand_over_unasked(before: &Chat, input: &Input, facts: &[Fact]) {
+    let choice = match input {
+        Input::Command(Command::Resolve { choice, .. }) => Some(*choice),
+        Input::Command(Command::Resume { choice, .. }) => *choice,
+        _ => before.head.offer.as_ref().and_then(|offer| offer.choice),
+    };
+    let cancelled =
+        matches!(input, Input::Keeper { event: KeeperEvent::FrameCancelled(_), .. });
+    for fact in facts {
+        let Fact::MessageRequeued { message, .. } = fact else { continue };
+        let refused_before =
+            before.head.stranded.iter().any(|s| s.message == *message && s.why == Strand::Refused);
+        let refused_now = facts
+            .iter()
+            .any(|f| matches!(f, Fact::MessageRefused { message: m, .. } if m == message));
+        assert!(
+            refused_before || refused_now || cancelled || choice == Some(Choice::SendAgain),
+            "handed over again, and nobody asked"
+        );
     }
 }

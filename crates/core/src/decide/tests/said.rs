@@ -109,5 +109,6 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::ResumeStopped { .. } => "resume stopped".to_owned(),
         Fact::FailureFiled(failure) => format!("failure {}", failure.code),
         Fact::FailureCleared => "failure cleared".to_owned(),
+        other => lower(other),
     })
 }

@@ -144,7 +144,8 @@ impl Projection<'_> {
                 self.end_tasks()?;
                 self.end_turns()
             }
-            Fact::AttemptBorn { .. }
+            Fact::LeftoversSeen { .. }
+            | Fact::AttemptBorn { .. }
             | Fact::AttemptReady { .. }
             | Fact::FrameIssued { .. }
             | Fact::FrameBegun { .. }

@@ -117,10 +117,12 @@ pub(in crate::sqlite) fn changes(
 }
 
 pub(in crate::sqlite) fn change_bounds(db: &Connection) -> Result<ChangeBounds, Fail> {
-    let sql = "SELECT COALESCE((SELECT value FROM meta WHERE name = 'changes_pruned'), 0),
-        COALESCE((SELECT MAX(n) FROM changes), 0)";
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let (complete_after, newest): (u64, u64) = db.prepare_cached(sql)?.query_row([], read)?;
+    let sql = "SELECT value FROM meta WHERE name = 'changes_pruned'";
+    let pruned: Option<[u8; 8]> =
+        db.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+    let complete_after = u64::from_be_bytes(pruned.unwrap_or_default());
+    let sql = "SELECT COALESCE(MAX(n), 0) FROM changes";
+    let newest: u64 = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     Ok(ChangeBounds { complete_after, newest: newest.max(complete_after) })
 }
 

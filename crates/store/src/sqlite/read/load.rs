@@ -3,10 +3,12 @@
 
 use std::collections::VecDeque;
 
+use holdfast_core::activity::Leftover;
 use holdfast_core::fact::Fact;
 use holdfast_core::fold::fold;
 use holdfast_core::head::{Aside, Chat, Head, Life, Queued};
 use holdfast_core::ids::{AttemptId, ChatId, Position, Seq};
+use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
@@ -53,11 +55,11 @@ fn try_load(db: &Connection, id: ChatId) -> Result<Option<Loaded>, Fail> {
         ));
         return Ok(Some(Loaded { chat, progress, read_only }));
     }
-    if let Some(head) = head(db, key, seq) {
-        if let Ok(aside) = aside(db, key, &head) {
-            let chat = Chat { head, aside };
-            return Ok(Some(Loaded { chat, progress, read_only: None }));
-        }
+    if let Some(head) = head(db, key, seq)
+        && let Ok(aside) = aside(db, key, &head)
+    {
+        let chat = Chat { head, aside };
+        return Ok(Some(Loaded { chat, progress, read_only: None }));
     }
     let (chat, unreadable) = refold(db, key, seq)?;
     let read_only = unreadable.map(|what| format!("The history of {id} is damaged: {what}."));
@@ -74,12 +76,20 @@ fn head(db: &Connection, key: &[u8], seq: Seq) -> Option<Head> {
     (head.seq == seq).then_some(head)
 }
 
+/// What outlived its tool call, as last shown.
+fn leftovers(db: &Connection, key: &[u8]) -> Result<Vec<Leftover>, Fail> {
+    let sql = "SELECT summary FROM heads WHERE chat = ?";
+    let stored: String = db.prepare_cached(sql)?.query_row([key], |row| row.get(0))?;
+    let summary: Option<Summary> = from_json(&stored);
+    Ok(summary.map(|summary| summary.activity.leftovers).unwrap_or_default())
+}
+
 fn aside(db: &Connection, key: &[u8], head: &Head) -> Result<Aside, Fail> {
     let queue: VecDeque<Queued> = message::waiting(db, key)?
         .into_iter()
         .map(|row| Queued { message: row.id, by: row.by, digest: row.digest, item: row.item })
         .collect();
-    let mut aside = Aside { queue, ..Aside::default() };
+    let mut aside = Aside { queue, leftovers: leftovers(db, key)?, ..Aside::default() };
     for id in head.tasks.keys() {
         if let Some(row) = live::task(db, key, *id)? {
             aside.tasks.insert(*id, row.label);

@@ -1,0 +1,186 @@
+use super::*;
+use crate::head::Life;
+use crate::limits::{CWD_BYTES_MAX, TITLE_CHARS_MAX};
+
+fn open_with(change: impl FnOnce(&mut Command)) -> Result<Vec<String>, Code> {
+    let mut scene = Scene::unborn();
+    let mut command = open_command(None);
+    change(&mut command);
+    scene.input(Input::Command(command)).map(|()| scene.last()).map_err(|refusal| refusal.code)
+}
+
+#[test]
+fn a_chat_opens_with_or_without_a_message_and_once() {
+    assert_eq!(open_with(|_| {}).unwrap(), ["opened"]);
+    let mut scene = Scene::unborn();
+    scene.does(open_command(Some("m0")));
+    assert_eq!(scene.last().len(), 3, "{:?}", scene.last());
+    assert!(scene.has_agent(), "a message starts an agent");
+    assert_eq!(scene.refused(open_command(None)), Code::ChatOpen);
+    assert!(!Scene::open().has_agent(), "opening starts none");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_there() {
+    let long = "x".repeat(TITLE_CHARS_MAX + 1);
+    let title = |text: &str| {
+        let text = text.to_owned();
+        open_with(move |c| {
+            let Command::Open { title, .. } = c else { return };
+            *title = Some(text);
+        })
+    };
+    assert_eq!(title(&long), Err(Code::FieldTooLong));
+    assert_eq!(title(&long[1..]).map(|_| ()), Ok(()));
+    assert_eq!(title("  "), Err(Code::EmptyField));
+    assert_eq!(title("a\u{7}b"), Err(Code::InvalidField));
+    let slot = |text: &str| {
+        let text = text.to_owned();
+        open_with(move |c| {
+            let Command::Open { slot, .. } = c else { return };
+            *slot = Some(text);
+        })
+    };
+    assert_eq!(slot("a/b"), Err(Code::InvalidField));
+    assert_eq!(slot("a-b_c.9").map(|_| ()), Ok(()));
+    assert_eq!(
+        open_with(|c| {
+            let Command::Open { cwd, .. } = c else { return };
+            *cwd = "x".repeat(CWD_BYTES_MAX + 1);
+        }),
+        Err(Code::FieldTooLong)
+    );
+    assert_eq!(
+        open_with(|c| {
+            let Command::Open { model, .. } = c else { return };
+            *model = Some("x".repeat(TITLE_CHARS_MAX + 1));
+        }),
+        Err(Code::FieldTooLong)
+    );
+    assert_eq!(
+        open_with(|c| {
+            let Command::Open { message, .. } = c else { return };
+            *message = Some((id("m"), " \n".to_owned(), Author::Person));
+        }),
+        Err(Code::EmptyField)
+    );
+}
+
+#[test]
+fn what_is_not_there_is_told_nothing() {
+    let mut scene = Scene::unborn();
+    assert_eq!(scene.refused(CLOSE), Code::ChatNotFound);
+    let mut scene = Scene::open();
+    scene.does(Command::Delete);
+    assert_eq!(scene.refused(Command::Reopen), Code::ChatNotFound);
+    assert_eq!(scene.refused(open_command(None)), Code::ChatNotFound);
+}
+
+#[test]
+fn a_closed_chat_takes_no_message_and_shows_that_it_does_not() {
+    let mut scene = Scene::idle();
+    scene.does(CLOSE);
+    assert_eq!(scene.last(), ["stop close", "closed"]);
+    let message = scene.message("m1", Author::Person, Send::Queue);
+    assert_eq!(scene.refused(message), Code::ChatClosed);
+    scene.dies();
+    assert_eq!((scene.has_agent(), scene.has_offer()), (false, false));
+}
+
+#[test]
+fn closing_twice_is_closing_once_and_the_reopened_chat_is_the_same() {
+    let mut scene = Scene::idle();
+    scene.does(CLOSE).does(CLOSE);
+    assert!(scene.last.is_empty());
+    scene.dies().does(Command::Reopen);
+    assert_eq!(scene.last(), ["reopened"]);
+    scene.does(Command::Reopen);
+    assert!(scene.last.is_empty());
+    scene.send("m1");
+    assert!(scene.has_agent());
+}
+
+#[test]
+fn opening_a_closed_chat_again_releases_nothing() {
+    // Not even what was to run in spite of a pause.
+    let mut scene = Scene::working();
+    scene.send("m1").send("m2").does(Command::Interrupt).send("m3");
+    assert_eq!(scene.chat.head.exempt, Some(id("m3")));
+    scene.does(CLOSE).dies().does(Command::Reopen);
+    assert_eq!(scene.queue(), ["m3", "m1", "m2"]);
+    assert!(!scene.has_agent(), "{:?}", scene.last());
+
+    let mut scene = Scene::working();
+    scene.send("m1").does(CLOSE).dies().does(Command::Reopen);
+    assert_eq!(scene.queue(), ["m1"]);
+    assert!(!scene.has_agent());
+    scene.does(Command::ResumeQueue);
+    assert!(scene.has_agent());
+}
+
+#[test]
+fn a_close_ends_the_offer_and_makes_none() {
+    let mut scene = Scene::offered();
+    scene.does(CLOSE);
+    assert_eq!(scene.last(), ["offer ended closed", "closed"]);
+
+    let mut scene = Scene::working();
+    scene.does(CLOSE).lost();
+    assert!(!scene.has_offer());
+}
+
+#[test]
+fn a_send_that_races_a_close_lands_in_one_clean_chat() {
+    let mut scene = Scene::working();
+    scene.does(CLOSE).does(Command::Reopen).send("m1");
+    assert_eq!(scene.at_agent().as_deref(), Some("m0"), "the old agent is given nothing more");
+    scene.dies();
+    assert_eq!(scene.chat.head.attempts, 2);
+    scene.born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("m1"));
+}
+
+#[test]
+fn a_close_of_a_resume_withdraws_the_continuation_that_waits() {
+    let mut scene = Scene::offered();
+    scene.resume().does(CLOSE);
+    assert_eq!(
+        scene.last(),
+        ["offer ended closed", "withdrawn continuation offerended", "stop close", "closed"]
+    );
+    // One that was handed over does not hold up the close.
+    let mut scene = Scene::offered();
+    scene.resume().born().replays(1, Some("m0")).ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+    scene.does(CLOSE);
+    assert_eq!(scene.chat.head.life, Life::Closed);
+}
+
+#[test]
+fn a_deleted_chat_holds_nothing() {
+    let mut scene = Scene::working();
+    scene.send("m1").does(Command::Delete);
+    assert_eq!(scene.last(), ["stop delete", "deleted"]);
+    assert!(scene.queue().is_empty());
+    scene.dies();
+    assert_eq!(scene.last(), ["t1 lost death", "ended", "withdrawn m0 chatdeleted"]);
+    assert!(scene.stranded().is_empty());
+    assert_eq!((scene.has_offer(), scene.has_agent()), (false, false));
+
+    let mut scene = Scene::offered();
+    scene.does(Command::Delete);
+    assert!(scene.chat.head.offer.is_none() && scene.chat.head.stranded.is_empty());
+}
+
+#[test]
+fn the_agent_names_the_chat_within_bounds() {
+    let mut scene = Scene::idle();
+    scene.says(ProviderEvent::Titled { title: "a\nb".to_owned() });
+    assert_eq!(scene.last(), ["titled a b"]);
+    scene.says(ProviderEvent::Titled { title: " ".to_owned() });
+    assert!(scene.last.is_empty());
+    scene.says(ProviderEvent::Titled { title: "x".repeat(5000) });
+    assert!(scene.last()[0].chars().count() <= TITLE_CHARS_MAX + "titled ".len());
+    scene.does(Command::Title { title: " mine ".to_owned() });
+    assert_eq!(scene.last(), ["titled mine"]);
+}

@@ -1,0 +1,126 @@
+use super::*;
+
+#[test]
+fn a_death_closes_everything_in_one_commit() {
+    let mut scene = Scene::working();
+    scene.prompt(1, PromptKind::Approval, "run").task(1, TaskKind::Agent, "look").dies();
+    assert_eq!(
+        scene.last(),
+        [
+            "offer agentdied",
+            "t1 lost death",
+            "p1.1 gone",
+            "k1.1 lost",
+            "ended",
+            "doubted m0 asking",
+            "offer shown"
+        ]
+    );
+    assert!(scene.all.iter().any(|fact| matches!(fact, Fact::CallsAbandoned { origin: 1 })));
+    scene.dies();
+    assert!(scene.last.is_empty(), "nobody dies twice");
+}
+
+/// Which cause an offer of a working chat has, by what stopped it and what was found.
+#[test]
+fn the_cause_is_what_stopped_it() {
+    let exited = Death::Exited { code: Some(1), signal: None };
+    for (stop, death, cause) in [
+        (None, exited, Some(Cause::AgentDied)),
+        (None, Death::KeeperLost, Some(Cause::KeeperLost)),
+        (None, Death::HostLost, Some(Cause::HostLost)),
+        (Some(StopWhy::Offered(Cause::Quit)), exited, Some(Cause::Quit)),
+        (Some(StopWhy::Offered(Cause::Quit)), Death::HostLost, Some(Cause::Quit)),
+        (Some(StopWhy::Offered(Cause::Update)), exited, Some(Cause::Update)),
+        (Some(StopWhy::Offered(Cause::IdleStop)), exited, Some(Cause::IdleStop)),
+        (Some(StopWhy::Ordered), exited, None),
+        (Some(StopWhy::Close), exited, None),
+        (Some(StopWhy::Delete), exited, None),
+        (Some(StopWhy::StartFailed), exited, None),
+        (Some(StopWhy::Idle), exited, None),
+        (Some(StopWhy::Idle), Death::HostLost, Some(Cause::HostLost)),
+        (Some(StopWhy::Idle), Death::KeeperLost, Some(Cause::KeeperLost)),
+    ] {
+        let mut scene = Scene::working();
+        if let Some(why) = stop {
+            scene.stop(why);
+        }
+        scene.dead(death, Boot::Same);
+        let found = scene.chat.head.shown_offer().map(|offer| offer.cause);
+        assert_eq!(found, cause, "{stop:?} {death:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_did_nothing_leaves_no_offer() {
+    for death in [Death::Exited { code: None, signal: Some(9) }, Death::KeeperLost, Death::HostLost] {
+        let mut scene = Scene::idle();
+        scene.dead(death, Boot::Same);
+        assert_eq!((scene.has_offer(), scene.failure()), (false, None));
+        assert_eq!(scene.last(), ["ended"]);
+        scene.send("m1");
+        assert!(scene.has_agent(), "a new process is spawned");
+    }
+}
+
+/// What becomes of the message at the agent: (taken, begun, done, same boot) → state.
+#[test]
+fn a_line_that_was_not_wholly_written_was_not_taken_within_the_same_boot() {
+    let written = |scene: &mut Scene, marks: usize| {
+        let frame = scene.frame();
+        let marks = &[KeeperEvent::FrameBegun(frame), KeeperEvent::FrameDone(frame)][..marks];
+        for mark in marks {
+            scene.keeper(mark.clone());
+        }
+    };
+    for (marks, boot, state) in [
+        (0, Boot::Same, "m0 refused"),
+        (1, Boot::Same, "m0 refused"),
+        (2, Boot::Same, "m0 asking"),
+        (0, Boot::Other, "m0 asking"),
+        (1, Boot::Other, "m0 asking"),
+        (2, Boot::Other, "m0 asking"),
+    ] {
+        let mut scene = Scene::starting();
+        scene.born().ready();
+        written(&mut scene, marks);
+        scene.dead(Death::HostLost, boot);
+        assert_eq!(scene.stranded(), [state], "{marks} {boot:?}");
+    }
+    // What the agent said it has was written, whatever the marks say.
+    let mut scene = Scene::starting();
+    scene.born().ready().taken().lost();
+    assert_eq!(scene.stranded(), ["m0 asking"]);
+}
+
+#[test]
+fn only_a_store_that_can_be_asked_is_asked() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", Capabilities { load: false, ..ABLE }).written().taken().lost();
+    assert_eq!(scene.stranded(), ["m0 unknown"]);
+}
+
+#[test]
+fn a_first_start_that_is_stopped_from_outside_is_offered_and_one_that_dies_is_not() {
+    let mut scene = Scene::starting();
+    scene.quit();
+    assert!(scene.has_offer() && scene.snapshot.as_ref().unwrap().starting);
+    assert_eq!(scene.queue(), ["m0"]);
+    let mut scene = Scene::starting();
+    scene.dies();
+    assert!(!scene.has_offer());
+    assert_eq!(scene.last(), ["ended", "failure agent_died"]);
+}
+
+#[test]
+fn stderr_is_quoted_within_bounds() {
+    let mut scene = Scene::starting();
+    let (death, boot) = (Death::Exited { code: Some(1), signal: None }, Boot::Same);
+    let stderr = "e".repeat(100_000);
+    scene.keeper(KeeperEvent::Dead { death, boot, survivors: Vec::new(), stderr });
+    let filed = scene.last.iter().find_map(|fact| match fact {
+        Fact::FailureFiled(failure) => Some(failure.text.len()),
+        _ => None,
+    });
+    assert!(filed.is_some_and(|bytes| (500..1000).contains(&bytes)), "{filed:?}");
+}

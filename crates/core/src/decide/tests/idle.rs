@@ -1,0 +1,101 @@
+use super::*;
+
+const AFTER: Option<u64> = Some(1000);
+
+#[test]
+fn an_agent_with_nothing_to_do_is_released() {
+    let mut scene = Scene::idle();
+    scene.quiet(999, AFTER);
+    assert!(scene.last.is_empty());
+    scene.quiet(1000, None);
+    assert!(scene.last.is_empty());
+    scene.quiet(1000, AFTER);
+    assert_eq!(scene.last(), ["stop idle"]);
+    scene.dies();
+    assert_eq!((scene.has_offer(), scene.has_agent()), (false, false));
+    scene.send("m1");
+    assert!(scene.has_agent());
+}
+
+#[test]
+fn what_shows_work_or_is_owed_keeps_its_agent() {
+    let keeps: [(&str, fn(&mut Scene)); 7] = [
+        ("a turn", |s| {
+            s.send("m1").written().taken();
+        }),
+        ("a message that was handed over", |s| {
+            s.send("m1");
+        }),
+        ("a task", |s| {
+            s.task(1, TaskKind::Monitor, "m");
+        }),
+        ("a prompt", |s| {
+            s.prompt(1, PromptKind::Question, "q");
+        }),
+        ("an answer on its way", |s| {
+            s.prompt(1, PromptKind::Question, "q");
+            let answer = s.answer(1);
+            s.does(answer);
+        }),
+        ("a stop in progress", |s| {
+            s.stop(StopWhy::Offered(Cause::Quit));
+        }),
+        ("an own turn whose end is told", |s| {
+            s.chat.head.attempt.as_mut().unwrap().capabilities.own_turns_end = true;
+            s.folded = s.chat.clone();
+            s.stirred();
+        }),
+    ];
+    for (what, keep) in keeps {
+        let mut scene = Scene::idle();
+        keep(&mut scene);
+        scene.quiet(u64::MAX / 4, AFTER);
+        assert!(scene.last.is_empty(), "{what}: {:?}", scene.last());
+    }
+    let mut scene = Scene::starting();
+    scene.quiet(u64::MAX / 4, AFTER);
+    assert!(scene.last.is_empty(), "a start in progress");
+}
+
+#[test]
+fn a_paused_queue_and_a_doubt_need_a_person_and_no_process() {
+    let mut scene = Scene::idle();
+    scene.does(Command::PauseQueue).send("m1").quiet(1000, AFTER);
+    assert_eq!(scene.last(), ["stop idle"]);
+    let mut scene = Scene::starting();
+    scene.born().ready().written();
+    let frame = scene.frame();
+    let (proof, text) = (crate::provider::Proof::Nothing, String::new());
+    scene.says(ProviderEvent::MessageFailed { frame, proof, text }).quiet(1000, AFTER);
+    assert_eq!(scene.last(), ["stop idle"]);
+}
+
+#[test]
+fn a_release_is_taken_back_when_the_agent_said_something() {
+    let mut scene = Scene::idle();
+    scene.quiet(1000, AFTER).send("m1");
+    assert_eq!(scene.at_agent(), None);
+    scene.keeper(KeeperEvent::StopRefused);
+    assert_eq!(scene.last(), ["stop withdrawn", "handed m1", "frame 2: m1"]);
+    // Only a release is conditional.
+    let mut scene = Scene::idle();
+    scene.stop(StopWhy::Ordered).keeper(KeeperEvent::StopRefused);
+    assert!(scene.last.is_empty());
+}
+
+#[test]
+fn a_message_that_meets_a_release_starts_the_agent_again() {
+    let mut scene = Scene::idle();
+    scene.quiet(1000, AFTER).send("m1").dies();
+    assert_eq!(scene.last(), ["ended", "starting 2"]);
+}
+
+#[test]
+fn time_ends_no_offer_and_no_failure() {
+    let mut scene = Scene::offered();
+    scene.quiet(u64::MAX / 4, AFTER);
+    assert!(scene.last.is_empty() && scene.has_offer());
+    let mut scene = Scene::starting();
+    scene.start_fails(StartFault::LoginNeeded).quiet(u64::MAX / 4, AFTER);
+    assert!(scene.last.is_empty() && scene.failure().is_some());
+}

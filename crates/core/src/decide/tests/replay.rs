@@ -1,0 +1,72 @@
+use super::*;
+
+/// A chat with `earlier` settled messages, whose last message is in doubt; an agent that was
+/// started for another one is about to tell its history.
+fn asked(earlier: u64) -> Scene {
+    let mut scene = Scene::starting();
+    scene.born().ready();
+    for n in 1..=earlier {
+        scene.runs().send(&format!("m{n}"));
+    }
+    scene.written().taken().lost();
+    scene.send("next").born();
+    scene
+}
+
+/// (messages before, messages in the history, whether the last is ours) → what is known.
+#[test]
+fn a_history_names_the_message_or_lacks_it_or_proves_nothing() {
+    for (earlier, messages, ours, found) in [
+        (0, 1, true, &["taken m0 agentstore", "settled m0 agentstore"][..]),
+        (0, 0, false, &["refused m0 not in store"]),
+        (2, 3, true, &["taken m2 agentstore", "settled m2 agentstore"]),
+        (2, 4, true, &["taken m2 agentstore", "settled m2 agentstore"]),
+        (2, 2, false, &["refused m2 not in store"]),
+        (2, 3, false, &["refused m2 not in store"]),
+        // An earlier message with the same words, but no more than there were before.
+        (2, 2, true, &["refused m2 not in store"]),
+        // A history that the agent shortened proves nothing by its count, nor by its last message:
+        // that may be the agent's own summary.
+        (2, 1, true, &["doubted m2"]),
+        (2, 1, false, &["doubted m2"]),
+    ] {
+        let mut scene = asked(earlier);
+        let last = if ours { format!("m{earlier}") } else { "other".to_owned() };
+        scene.replays(messages, (messages > 0).then_some(last.as_str()));
+        assert_eq!(scene.last(), found, "{earlier} {messages} {ours}");
+    }
+}
+
+#[test]
+fn nobody_is_asked_and_nothing_is_learnt_where_nothing_is_in_doubt() {
+    let mut scene = Scene::idle();
+    scene.stop(StopWhy::Idle).dies().send("m1").born().replays(0, None);
+    assert!(scene.last.is_empty());
+}
+
+#[test]
+fn what_is_not_told_before_the_session_stands_will_not_be() {
+    let mut scene = asked(0);
+    scene.ready();
+    assert_eq!(scene.last()[..2], ["ready", "doubted m0"]);
+    assert_eq!(scene.stranded(), ["m0 unknown"]);
+    assert_eq!(scene.at_agent().as_deref(), Some("next"));
+}
+
+#[test]
+fn what_a_person_says_arrived_is_counted_as_held_by_the_session() {
+    // Otherwise a later message with the same words is found where it is not.
+    let mut scene = asked(0);
+    scene.ready().does(Command::Resolve { message: id("m0"), choice: Choice::Arrived });
+    assert_eq!(scene.chat.head.session_messages, 1);
+    scene.runs();
+    assert_eq!(scene.chat.head.session_messages, 2);
+}
+
+#[test]
+fn a_persons_word_comes_before_the_answer_of_the_store() {
+    let mut scene = asked(0);
+    scene.does(Command::Resolve { message: id("m0"), choice: Choice::Discard });
+    scene.replays(1, Some("m0"));
+    assert!(scene.last.is_empty());
+}

@@ -1,0 +1,61 @@
+//! What outlived the tool call that started it: processes of the attempt that no longer descend from
+//! the agent. A tool's own shell, a language server, a background command that the agent holds are
+//! its children; what was left behind when its parent ended was handed to the keeper.
+
+use std::time::Duration;
+
+use holdfast_core::ids::AttemptId;
+use holdfast_core::input::KeeperEvent;
+use holdfast_core::limits::LEFTOVERS_NAMED_MAX;
+use holdfast_keeper::connect::Link;
+use holdfast_keeper::protocol::Leftover;
+use holdfast_keeper::registry::AttemptDir;
+use holdfast_keeper::tree;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::Word;
+
+/// How often it is looked.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Tells the actor what outlived its tool call, whenever that changes.
+pub(super) async fn watch(
+    link: Link,
+    dir: AttemptDir,
+    attempt: AttemptId,
+    speak: mpsc::Sender<(AttemptId, Word)>,
+) {
+    let mut told = Vec::new();
+    let mut look = interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        look.tick().await;
+        let Ok(status) = link.status().await else { return };
+        let agent = dir.record().ok().flatten().and_then(|record| record.agent);
+        let Some(agent) = agent.filter(|agent| tree::is_alive(*agent)) else { continue };
+        let outlived: Vec<&Leftover> = status
+            .leftovers
+            .iter()
+            .filter(|leftover| !tree::descends(leftover.process.process.pid, agent.pid))
+            .collect();
+        let ids: Vec<String> = outlived.iter().map(|leftover| id(leftover)).collect();
+        if ids == told {
+            continue;
+        }
+        told = ids;
+        let count = u32::try_from(outlived.len()).unwrap_or(u32::MAX);
+        let named = outlived.into_iter().take(LEFTOVERS_NAMED_MAX).map(|leftover| {
+            (id(leftover), leftover.process.command.clone(), leftover.ports.clone())
+        });
+        let event = KeeperEvent::Leftovers { named: named.collect(), count };
+        if speak.send((attempt, Word::Event(event))).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn id(leftover: &Leftover) -> String {
+    let process = leftover.process.process;
+    format!("{}.{}", process.pid, process.start_time)
+}

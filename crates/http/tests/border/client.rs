@@ -1,0 +1,196 @@
+//! A client: requests without a socket, and real sockets where they matter.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use futures_util::StreamExt;
+use holdfast_core::ids::ChatId;
+use holdfast_core::input::{Command, Input};
+use holdfast_http::auth::{Names, OneToken, Principal};
+use holdfast_http::{App, listen, router, serve};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tower::ServiceExt;
+
+use crate::fake::Fake;
+
+pub const TOKEN: &str = "t0ken";
+/// Longer than anything here takes.
+pub const BOUND: Duration = Duration::from_secs(30);
+
+/// A border and its host.
+pub struct Border {
+    pub host: Fake,
+    pub app: App,
+    router: Router,
+    stopping: CancellationToken,
+    _stops: DropGuard,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Got {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Got {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap()
+    }
+    pub fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Border {
+    pub fn new() -> Self {
+        Self::over(Fake::new())
+    }
+
+    pub fn over(host: Fake) -> Self {
+        let stopping = CancellationToken::new();
+        let tokens = Arc::new(OneToken::new(TOKEN, Principal::person("owner")));
+        let names = Names::new("127.0.0.1:7433".parse().unwrap(), &[]);
+        let app = App::new(Arc::new(host.clone()), tokens, names, stopping.clone());
+        let stops = stopping.clone().drop_guard();
+        Self { host, router: router(app.clone()), app, stopping, _stops: stops }
+    }
+
+    /// The answer before its body is read.
+    pub async fn open(&self, request: Request<Body>) -> axum::response::Response {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    pub async fn raw(&self, request: Request<Body>) -> Got {
+        let response = self.open(request).await;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec();
+        Got { status, headers, bytes }
+    }
+
+    /// A call with the token and with these headers.
+    pub async fn call_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Got {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "localhost:7433")
+            .header("authorization", format!("Bearer {TOKEN}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.raw(request.body(body.into()).unwrap()).await
+    }
+
+    pub async fn call(&self, method: &str, path: &str, body: impl Into<Body>) -> Got {
+        self.call_with(method, path, &[], body).await
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let got = self.call("GET", path, "").await;
+        assert_eq!(got.status, 200, "{path}: {}", String::from_utf8_lossy(&got.bytes));
+        got.json()
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Got {
+        self.call("POST", path, body.to_string()).await
+    }
+
+    /// A chat of the demo agent.
+    pub async fn chat(&self) -> ChatId {
+        let got = self.post("/api/v1/chats", json!({"agent": "demo"})).await;
+        assert_eq!(got.status, 201);
+        got.json()["id"].as_str().unwrap().parse().unwrap()
+    }
+
+    /// Something small that changes, as its own commit.
+    pub async fn retitle(&self, chat: ChatId, title: &str) {
+        let command = Command::Title { title: title.to_owned() };
+        self.host.put(chat, Input::Command(command)).await;
+    }
+
+    /// Serves on a free port.
+    pub async fn serve(&self) -> SocketAddr {
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve(listener, self.app.clone()));
+        address
+    }
+
+    pub fn stop(&self) {
+        self.stopping.cancel();
+    }
+}
+
+pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// A request for the event socket.
+pub fn upgrade(address: SocketAddr, query: &str) -> Request<()> {
+    let url = format!("ws://{address}/api/v1/events{query}");
+    let mut request = url.into_client_request().unwrap();
+    let bearer = format!("Bearer {TOKEN}").parse().unwrap();
+    request.headers_mut().insert("authorization", bearer);
+    request
+}
+
+pub async fn connect(address: SocketAddr, query: &str) -> Socket {
+    connect_async(upgrade(address, query)).await.unwrap().0
+}
+
+/// The status of an upgrade that is refused.
+pub async fn refused(request: Request<()>) -> StatusCode {
+    match connect_async(request).await {
+        Err(Error::Http(response)) => response.status(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// The next frame.
+pub async fn frame(socket: &mut Socket) -> Value {
+    loop {
+        match timeout(BOUND, socket.next()).await.unwrap() {
+            Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            other => panic!("no frame but {other:?}"),
+        }
+    }
+}
+
+/// The code with which the socket is closed, after whatever frames come before.
+pub async fn close_code(socket: &mut Socket) -> u16 {
+    loop {
+        match timeout(BOUND, socket.next()).await.unwrap() {
+            Some(Ok(Message::Close(Some(close)))) => return close.code.into(),
+            Some(Ok(_)) => {}
+            other => panic!("no close but {other:?}"),
+        }
+    }
+}
+
+/// The changes of the next frames, until one passes.
+pub async fn change(socket: &mut Socket, passes: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let frame = frame(socket).await;
+        for change in frame["changes"].as_array().into_iter().flatten() {
+            if passes(change) {
+                return change.clone();
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Idempotency keys at the border: the same request is one operation.
+
+use serde_json::json;
+
+use crate::client::Border;
+
+#[tokio::test]
+async fn the_same_key_and_body_get_the_first_answer_again() {
+    let border = Border::new();
+    let chat = border.chat().await;
+    let path = format!("/api/v1/chats/{chat}/messages");
+    let key = [("idempotency-key", "k1")];
+    let body = json!({"text": "hello"}).to_string();
+    let first = border.call_with("POST", &path, &key, body.clone()).await;
+    let again = border.call_with("POST", &path, &key, body).await;
+    assert_eq!((first.status, again.status), (202.try_into().unwrap(), 202.try_into().unwrap()));
+    assert_eq!(first.json(), again.json());
+    assert_eq!(border.get(&format!("/api/v1/chats/{chat}")).await["user_messages"], 1);
+
+    let other = json!({"text": "goodbye"}).to_string();
+    let conflict = border.call_with("POST", &path, &key, other).await;
+    assert_eq!((conflict.status.as_u16(), conflict.code()), (409, "operation_conflict".to_owned()));
+    assert_eq!(border.get(&format!("/api/v1/chats/{chat}")).await["user_messages"], 1);
+}
+
+#[tokio::test]
+async fn a_chat_is_opened_once_under_one_key() {
+    let border = Border::new();
+    let key = [("idempotency-key", "k1")];
+    let body = json!({"agent": "demo", "message": "hello"}).to_string();
+    let first = border.call_with("POST", "/api/v1/chats", &key, body.clone()).await.json();
+    let again = border.call_with("POST", "/api/v1/chats", &key, body).await.json();
+    assert_eq!(first["id"], again["id"]);
+    assert_eq!(first["receipt"], again["receipt"]);
+    assert_eq!(border.get("/api/v1/chats").await["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_odd_key_stores_nothing() {
+    let border = Border::new();
+    let long = "x".repeat(129);
+    for key in ["", long.as_str()] {
+        let body = json!({"agent": "demo"}).to_string();
+        let key = [("idempotency-key", key)];
+        let got = border.call_with("POST", "/api/v1/chats", &key, body).await;
+        assert_eq!((got.status.as_u16(), got.code()), (400, "invalid_operation_key".to_owned()));
+    }
+    assert_eq!(border.get("/api/v1/chats").await["items"], json!([]));
+}

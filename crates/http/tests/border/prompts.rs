@@ -1,0 +1,124 @@
+//! Prompts are answered once.
+
+use holdfast_core::ids::ChatId;
+use holdfast_core::item::{Body, ItemKind, Role};
+use holdfast_core::provider::{Asked, PromptKind, PromptOption, ProviderEvent, Question};
+use serde_json::{Value, json};
+
+use crate::client::Border;
+use crate::shapes::takes;
+
+fn option(id: &str, kind: &str) -> PromptOption {
+    PromptOption { id: id.to_owned(), label: id.to_uppercase(), kind: kind.to_owned() }
+}
+
+async fn asks(border: &Border, asked: Asked) -> ChatId {
+    let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
+    let chat = got.json()["id"].as_str().unwrap().parse().unwrap();
+    takes(&border.host, chat).await;
+    let prompt = holdfast_core::ids::PromptId::new(1, 1);
+    let (kind, role, body) = (ItemKind::Prompt, Role::Agent, Body::Prompt { prompt });
+    border.host.says(chat, ProviderEvent::ItemOpened { item: 1, kind, role, body }).await;
+    border.host.says(chat, ProviderEvent::PromptOpened { prompt: 1, item: 1, asked }).await;
+    chat
+}
+
+fn approval() -> Asked {
+    Asked {
+        kind: PromptKind::Approval,
+        label: "rm -rf build".to_owned(),
+        options: vec![option("yes", "allow_once"), option("no", "reject_once")],
+        questions: Vec::new(),
+    }
+}
+
+fn questions() -> Asked {
+    let question = |id: &str| Question {
+        id: id.to_owned(),
+        text: format!("{id}?"),
+        multi: false,
+        free: true,
+        options: vec![option("a", "choice"), option("b", "choice")],
+    };
+    Asked {
+        kind: PromptKind::Question,
+        label: "Two things".to_owned(),
+        options: Vec::new(),
+        questions: vec![question("q1"), question("q2")],
+    }
+}
+
+async fn answer(border: &Border, chat: ChatId, device: &str, body: Value) -> (u16, Value) {
+    let path = format!("/api/v1/chats/{chat}/prompts/p1.1/answer");
+    let device = [("holdfast-device", device)];
+    let got = border.call_with("POST", &path, &device, body.to_string()).await;
+    (got.status.as_u16(), got.json())
+}
+
+#[tokio::test]
+async fn the_first_answer_wins_and_the_second_is_told_whose_it_was() {
+    let border = Border::new();
+    let chat = asks(&border, approval()).await;
+    insta::assert_json_snapshot!(
+        "open",
+        border.get(&format!("/api/v1/chats/{chat}/items")).await["items"][1]
+    );
+    let row = border.get(&format!("/api/v1/chats/{chat}")).await;
+    insta::assert_json_snapshot!("blocked", (&row["status"], &row["activity"]));
+
+    let (status, won) = answer(&border, chat, "phone", json!({"option": "yes"})).await;
+    assert_eq!(status, 200);
+    let (status, lost) = answer(&border, chat, "laptop", json!({"option": "no"})).await;
+    assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
+    insta::assert_json_snapshot!("winner", lost["winner"]);
+    let receipt = won["receipt"].as_str().unwrap();
+    insta::assert_json_snapshot!(
+        "receipt",
+        border.get(&format!("/api/v1/receipts/{receipt}")).await
+    );
+}
+
+#[tokio::test]
+async fn several_questions_are_answered_together() {
+    let border = Border::new();
+    let chat = asks(&border, questions()).await;
+    let answers = json!({"answers": [
+        {"question": "q1", "options": ["a"]}, {"question": "q2", "text": "neither"},
+    ]});
+    assert_eq!(answer(&border, chat, "d", answers).await.0, 200);
+    let items = border.get(&format!("/api/v1/chats/{chat}/items")).await;
+    insta::assert_json_snapshot!("answered", items["items"][1]["prompt"]);
+}
+
+#[tokio::test]
+async fn a_malformed_answer_leaves_the_prompt_open() {
+    let border = Border::new();
+    let chat = asks(&border, approval()).await;
+    let cases = [
+        (json!({}), "invalid_answer"),
+        (json!({"option": "yes", "answers": []}), "invalid_answer"),
+        (json!({"answers": [], "text": "x"}), "invalid_answer"),
+        (json!({"option": "maybe"}), "invalid_answer"),
+        (json!({"option": 7}), "invalid_field"),
+        (json!({"choice": "yes"}), "unknown_field"),
+        (json!({"answers": ["yes"]}), "invalid_field"),
+        (json!({"answers": [{"options": []}]}), "missing_field"),
+        (json!({"answers": [{"question": "q1", "optoins": []}]}), "unknown_field"),
+        (json!({"answers": [{"question": "q1", "options": [1]}]}), "invalid_field"),
+    ];
+    for (body, code) in cases {
+        let (status, refusal) = answer(&border, chat, "d", body.clone()).await;
+        assert_eq!((status, refusal["code"].as_str().unwrap()), (400, code), "{body}");
+    }
+    let row = border.get(&format!("/api/v1/chats/{chat}")).await;
+    assert_eq!(row["activity"]["prompts"][0]["id"], "p1.1");
+}
+
+#[tokio::test]
+async fn an_answer_to_who_asks_no_more_is_gone() {
+    let border = Border::new();
+    let chat = asks(&border, approval()).await;
+    border.host.says(chat, ProviderEvent::PromptGone { prompt: 1 }).await;
+    let (status, refusal) = answer(&border, chat, "d", json!({"option": "yes"})).await;
+    assert_eq!((status, &refusal["code"]), (410, &json!("prompt_gone")));
+}

@@ -1,0 +1,114 @@
+//! The journal as its callers see it: what is handed in is stored a while later, by one writer and
+//! in order, or not; the answer comes later still. What was answered survives everything.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use holdfast_store::{CommitError, MemoryStore, Unit};
+
+use crate::check;
+use crate::world::World;
+
+/// What a commit comes of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Words of an agent or its keeper, or time.
+    World,
+    /// The host's own stop.
+    Stop,
+    /// Somebody's request.
+    Request(usize),
+}
+
+/// What became of a commit.
+pub(crate) type Outcome = Result<(), CommitError>;
+
+/// The store, what waits for it, and what it has answered.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(crate) store: MemoryStore,
+    waiting: VecDeque<(u64, Vec<Unit>, Cause)>,
+    answered: BTreeMap<u64, Outcome>,
+    next: u64,
+}
+
+impl Journal {
+    pub(crate) fn new(store: MemoryStore) -> Self {
+        Self { store, waiting: VecDeque::new(), answered: BTreeMap::new(), next: 0 }
+    }
+
+    /// Hands units in, and gives the ticket that their answer will have.
+    pub(crate) fn submit(&mut self, units: Vec<Unit>, cause: Cause) -> u64 {
+        self.next += 1;
+        self.waiting.push_back((self.next, units, cause));
+        self.next
+    }
+
+    pub(crate) fn has_answer(&self, ticket: u64) -> bool {
+        self.answered.contains_key(&ticket)
+    }
+
+    pub(crate) fn answer(&mut self, ticket: u64) -> Option<Outcome> {
+        self.answered.remove(&ticket)
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The host is gone, and with it the writer: what was not stored will not be.
+    pub(crate) fn forget(&mut self) {
+        self.waiting.clear();
+        self.answered.clear();
+    }
+}
+
+/// Stores what waits longest, or fails to.
+pub(crate) fn step(w: &mut World) {
+    let Some((ticket, units, cause)) = w.journal.waiting.pop_front() else { return };
+    let outcome = if w.disk_full {
+        Err(CommitError::StorageFull)
+    } else if !w.calm && w.rng.permille(w.weather.commit_fails) {
+        match w.rng.below(3) {
+            0 => Err(CommitError::Failed("simulated".to_owned())),
+            1 => Err(CommitError::Uncertain("simulated, not stored".to_owned())),
+            _ => {
+                let _ = apply(w, units, cause);
+                Err(CommitError::Uncertain("simulated, stored".to_owned()))
+            }
+        }
+    } else {
+        apply(w, units, cause)
+    };
+    if let Err(error) = &outcome {
+        let text = error.to_string();
+        w.say(|| format!("commit {ticket}: {text}"));
+    }
+    w.journal.answered.insert(ticket, outcome);
+}
+
+/// Stores units, and has every check look at them.
+fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
+    let before: Vec<check::Before> =
+        units.iter().map(|unit| check::Before::of(&w.journal.store, unit.chat)).collect();
+    let stored = w.journal.store.apply(units);
+    match stored {
+        Ok(committed) => {
+            for (unit, before) in committed.iter().zip(before) {
+                check::committed(w, unit, &before, cause);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            match &error {
+                CommitError::OperationExists | CommitError::SlotTaken { .. } => {}
+                CommitError::Fenced { .. }
+                | CommitError::StorageFull
+                | CommitError::Uncertain(_)
+                | CommitError::Failed(_)
+                | CommitError::Refused(_)
+                | CommitError::Stopped => w.fail(format!("the store refused a unit: {error}")),
+            }
+            Err(error)
+        }
+    }
+}

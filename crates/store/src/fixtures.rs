@@ -1,0 +1,274 @@
+//! Stored facts are read for ever: `tests/fixtures/facts.jsonl` holds one line for every kind of
+//! fact, and for every form of one that has several, as serde writes it. A line is never changed;
+//! a new kind adds one, and so does a kind that is written in a new way.
+
+use holdfast_core::activity::Lead;
+use holdfast_core::fact::{
+    Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
+    WithdrawnWhy,
+};
+use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer};
+use holdfast_core::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use holdfast_core::input::Choice;
+use holdfast_core::item::{ItemKind, Role};
+use holdfast_core::offer::{Action, Cause, Failure, PromptLine, Snapshot, TaskCounts, TaskLine};
+use holdfast_core::provider::{
+    Asked, Capabilities, Handle, PromptKind, PromptOption, ProtocolFrame, Question, TaskEnd,
+    TaskKind, TurnEnd, Usage,
+};
+use holdfast_core::time::Micros;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::sqlite::words::{KINDS, kind};
+
+const STORED: &str = include_str!("../tests/fixtures/facts.jsonl");
+
+const MESSAGE: MessageId = MessageId::new(Uuid::from_u128(0x10));
+const ATTEMPT: AttemptId = AttemptId::new(Uuid::from_u128(0x20));
+const ITEM: ItemId = ItemId::new(1, 2);
+const PROMPT: PromptId = PromptId::new(1, 3);
+const TASK: TaskId = TaskId::new(1, 4);
+const TURN: TurnId = TurnId(5);
+const FRAME: FrameNo = FrameNo(6);
+const AT: Micros = Micros(1_760_000_000_000_000);
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn chat_and_queue() -> Vec<Fact> {
+    let (message, place, item) = (MESSAGE, Place::Head, ITEM);
+    vec![
+        Fact::ChatOpened {
+            agent: text("demo"),
+            cwd: text("/home/ada/wörk"),
+            project: Some(text("engine")),
+            title: Some(text("A \"title\"")),
+            slot: Some(text("main")),
+            model: Some(text("m")),
+            mode: Some(text("plan")),
+        },
+        Fact::ChatOpened {
+            agent: text("demo"),
+            cwd: text("/"),
+            project: None,
+            title: None,
+            slot: None,
+            model: None,
+            mode: None,
+        },
+        Fact::ChatTitled { title: text("t") },
+        Fact::SlotBound { slot: Some(text("s")) },
+        Fact::SlotBound { slot: None },
+        Fact::ChatClosed,
+        Fact::ChatReopened,
+        Fact::ChatDeleted,
+        Fact::MessageAccepted { message, by: Author::Person, bytes: 7, digest: text("d"), place },
+        Fact::MessageEdited { message, bytes: 8, digest: text("e") },
+        Fact::QueueOrdered { order: vec![message, MessageId::new(Uuid::from_u128(0x11))] },
+        Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded },
+        Fact::QueuePaused { by: Paused::Stop },
+        Fact::QueueResumed,
+        Fact::QueueExempted { message },
+        Fact::MessageHanded { message, attempt: ATTEMPT, frame: FRAME, item },
+        Fact::MessageTaken { message, evidence: Evidence::AgentStore },
+        Fact::MessageSettled { message, evidence: Evidence::Agent },
+        Fact::MessageRefused { message, why: RefusedWhy::Rejected { text: text("no") } },
+        Fact::MessageRefused { message, why: RefusedWhy::NotWritten },
+        Fact::MessageRefused { message, why: RefusedWhy::NotInStore },
+        Fact::MessageDoubted { message, asking: true },
+        Fact::MessageRequeued { message, place: Place::Tail },
+    ]
+}
+
+fn asked() -> Asked {
+    let option = PromptOption { id: text("a"), label: text("A"), kind: text("allow_once") };
+    let question = Question {
+        id: text("q"),
+        text: text("Which?"),
+        multi: true,
+        free: false,
+        options: vec![option.clone()],
+    };
+    Asked {
+        kind: PromptKind::Approval,
+        label: text("Run `ls`"),
+        options: vec![option],
+        questions: vec![question],
+    }
+}
+
+fn turns_and_prompts() -> Vec<Fact> {
+    let usage = Usage { input_tokens: Some(1), output_tokens: Some(2), total_tokens: None };
+    let (how, evidence) = (TurnEnd::Completed, Evidence::Quiet);
+    let (by, prompt, item) = (text("ada"), PROMPT, ITEM);
+    let answer = |answer, device| {
+        let by = by.clone();
+        Fact::PromptAnswered { prompt, answer, by, device, frame: FRAME }
+    };
+    let chosen = QuestionAnswer { question: text("q"), options: vec![text("a")], text: None };
+    let plain = Asked { questions: Vec::new(), kind: PromptKind::Question, ..asked() };
+    vec![
+        Fact::TurnOpened { turn: TURN, message: Some(MESSAGE) },
+        Fact::TurnOpened { turn: TURN, message: None },
+        Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(usage) },
+        Fact::TurnEnded { turn: TURN, how: TurnEnd::Lost, evidence: Evidence::Death, usage: None },
+        Fact::InterruptRequested { turn: TURN },
+        Fact::ItemAdded {
+            item,
+            place: 9,
+            kind: ItemKind::ToolCall,
+            role: Role::Agent,
+            turn: Some(TURN),
+        },
+        Fact::CallsAbandoned { origin: 1 },
+        Fact::PromptOpened { prompt, item, asked: asked() },
+        Fact::PromptOpened { prompt, item, asked: plain },
+        answer(Answer::Option { option: text("a"), text: Some(text("fine")) }, Some(text("phone"))),
+        answer(Answer::Answers { answers: vec![chosen] }, None),
+        answer(Answer::Cancelled, None),
+        Fact::AnswerWritten { prompt },
+        Fact::AnswerTaken { prompt },
+        Fact::AnswerLost { prompt, written: true },
+        Fact::PromptGone { prompt },
+        Fact::TaskStarted {
+            task: TASK,
+            kind: TaskKind::Monitor,
+            label: text("watch"),
+            foreground: false,
+        },
+        Fact::TaskEnded { task: TASK, how: TaskEnd::Stopped },
+    ]
+}
+
+fn attempts() -> Vec<Fact> {
+    let (attempt, frame) = (ATTEMPT, FRAME);
+    let issued = |out| Fact::FrameIssued { frame, out };
+    let answer = Answer::Option { option: text("a"), text: None };
+    let stop = |why| Fact::StopRequested { attempt, why };
+    let ended = |death| Fact::AttemptEnded { attempt, death };
+    vec![
+        Fact::AttemptStarting { attempt, origin: 1, secret: Secret(text("00ff")), resuming: true },
+        Fact::AttemptBorn { attempt, pid: 4242 },
+        Fact::AttemptReady {
+            attempt,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            capabilities: Capabilities { load: true, steer: true, ..Capabilities::default() },
+            model: Some(text("m")),
+            mode: None,
+        },
+        issued(Outgoing::Protocol(ProtocolFrame::Request {
+            method: text("initialize"),
+            params: text("{}"),
+        })),
+        issued(Outgoing::Protocol(ProtocolFrame::Reply {
+            id: text("7"),
+            outcome: text("\"result\":null"),
+        })),
+        issued(Outgoing::Message { message: MESSAGE }),
+        issued(Outgoing::Answer { prompt: PROMPT, answer }),
+        issued(Outgoing::Interrupt),
+        issued(Outgoing::StopTask { task: TASK }),
+        Fact::FrameBegun { frame },
+        Fact::FrameDone { frame },
+        Fact::FrameCancelled { frame },
+        stop(StopWhy::Offered(Cause::Update)),
+        stop(StopWhy::Close),
+        Fact::StopWithdrawn { attempt },
+        ended(Death::Exited { code: Some(1), signal: None }),
+        ended(Death::HostLost),
+        Fact::TreeMayLive { attempt, pids: vec![1, 2] },
+        Fact::StartedAnyway,
+    ]
+}
+
+fn offers() -> Vec<Fact> {
+    let recorded_at = AT;
+    let snapshot = Snapshot {
+        lead: Lead::Blocked,
+        starting: false,
+        prompts: vec![PromptLine { kind: PromptKind::Question, label: text("Which?") }],
+        tasks: vec![TaskLine { kind: TaskKind::Agent, label: text("look") }],
+        more_prompts: 0,
+        more_tasks: 1,
+        task_counts: TaskCounts { agent: 2, ..TaskCounts::default() },
+    };
+    let (code, actions) = (text("agent_died"), vec![Action::Retry, Action::OpenChat]);
+    vec![
+        Fact::OfferRecorded {
+            cause: Cause::HostLost,
+            recorded_at,
+            snapshot: Box::new(snapshot),
+            continuation: MESSAGE,
+            root: Some(text("r")),
+        },
+        Fact::OfferShown { recorded_at },
+        Fact::OfferEnded { recorded_at, how: OfferEnd::Progress },
+        Fact::ResumeStarted { recorded_at, choice: Some(Choice::SendAgain) },
+        Fact::ResumeStarted { recorded_at, choice: None },
+        Fact::ResumeStopped { recorded_at },
+        Fact::FailureFiled(Failure { code, text: text("It died."), actions }),
+        Fact::FailureCleared,
+    ]
+}
+
+fn samples() -> Vec<Fact> {
+    [chat_and_queue(), turns_and_prompts(), attempts(), offers()].concat()
+}
+
+/// Whether all that is in `old` is in `new` too.
+fn holds(new: &Value, old: &Value) -> bool {
+    match (new, old) {
+        (Value::Object(new), Value::Object(old)) => {
+            old.iter().all(|(key, old)| new.get(key).is_some_and(|new| holds(new, old)))
+        }
+        (Value::Array(new), Value::Array(old)) => {
+            new.len() == old.len() && new.iter().zip(old).all(|(new, old)| holds(new, old))
+        }
+        _ => new == old,
+    }
+}
+
+#[test]
+fn every_form_of_a_fact_has_its_line() {
+    let stored: Vec<&str> = STORED.lines().collect();
+    let written = samples().into_iter().map(|fact| serde_json::to_string(&fact).unwrap());
+    let missing: Vec<String> = written.filter(|line| !stored.contains(&line.as_str())).collect();
+    assert!(missing.is_empty(), "facts.jsonl lacks these lines:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_line_is_read_as_ever() {
+    for line in STORED.lines() {
+        let fact: Fact = serde_json::from_str(line).unwrap();
+        let again = serde_json::to_value(&fact).unwrap();
+        let old: Value = serde_json::from_str(line).unwrap();
+        assert!(holds(&again, &old), "{line}\n{again}");
+    }
+    for fact in samples() {
+        let line = serde_json::to_string(&fact).unwrap();
+        assert_eq!(serde_json::from_str::<Fact>(&line).unwrap(), fact, "{line}");
+    }
+}
+
+#[test]
+fn every_kind_of_fact_has_a_line_and_the_word_that_is_stored() {
+    for fact in samples() {
+        let json = serde_json::to_value(&fact).unwrap();
+        assert_eq!(json["fact"], kind(&fact));
+        assert!(KINDS.contains(&kind(&fact)));
+    }
+    for word in KINDS {
+        assert!(samples().iter().any(|fact| kind(fact) == word), "{word} has no line");
+    }
+}
+
+#[test]
+fn a_field_of_a_newer_version_does_not_hide_a_fact() {
+    for line in STORED.lines() {
+        let more = line.replacen('{', "{\"newer\":{\"a\":[1]},", 1);
+        let fact: Fact = serde_json::from_str(&more).unwrap();
+        assert_eq!(fact, serde_json::from_str(line).unwrap());
+    }
+}
