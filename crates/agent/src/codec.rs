@@ -313,3 +313,40 @@ pub fn fuzz_step(data: &[u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_not_guessed() {
+        let long = vec![b' '; CODEC_STATE_BYTES_MAX + 1];
+        assert!(matches!(CodecState::from_bytes(&long), Err(StateUnreadable::TooLong { .. })));
+        let newer = br#"{"version":2,"codec":{"absent":"acp"}}"#;
+        let version = CodecState::from_bytes(newer);
+        assert!(matches!(version, Err(StateUnreadable::Version { version: 2 })));
+        let known = br#"{"version":1,"codec":{"absent":"claude"}}"#;
+        assert_eq!(CodecState::from_bytes(known).unwrap(), CodecState::Absent(AgentKind::Claude));
+        for damaged in
+            [&b""[..], b"{}", br#"{"version":1}"#, br#"{"version":1,"codec":{"acp":{}}}"#]
+        {
+            assert!(matches!(CodecState::from_bytes(damaged), Err(StateUnreadable::Damaged(_))));
+        }
+    }
+
+    #[test]
+    fn an_agent_without_a_codec_is_refused_and_not_spoken_with() {
+        let spec = SessionSpec {
+            cwd: "/".to_owned(),
+            handle: None,
+            history: History::Ask,
+            model: None,
+            mode: None,
+        };
+        let (mut state, events) = CodecState::start(AgentKind::Codex, &spec);
+        assert!(matches!(events.as_slice(), [ProviderEvent::StartFailed { .. }]));
+        assert_eq!(state.step(Inward::Line(b"{}")), []);
+        let encoded = state.encode(FrameNo(1), &Outgoing::Interrupt, &Content::default());
+        assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Codex })));
+    }
+}

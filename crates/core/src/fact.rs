@@ -352,7 +352,10 @@ pub enum Fact {
         resuming: bool,
     },
     /// The processes that outlived their tool call, all of them and the first by name.
-    LeftoversSeen { count: u32, named: Vec<crate::activity::Leftover> },
+    LeftoversSeen {
+        count: u32,
+        named: Vec<crate::activity::Leftover>,
+    },
     /// The agent's process is born.
     AttemptBorn {
         attempt: AttemptId,

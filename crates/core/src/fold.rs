@@ -265,10 +265,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         item: o.item,
         why,
         before: head.session_messages,
-        by_death: head
-            .offer
-            .as_ref()
-            .is_some_and(|offer| head.attempt.is_none() || offer.resuming),
+        by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
     });
 }
 

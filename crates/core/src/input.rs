@@ -220,7 +220,9 @@ pub enum Command {
         by: String,
         device: Option<String>,
     },
-    Close { leftovers: Leftovers },
+    Close {
+        leftovers: Leftovers,
+    },
     Reopen,
     Delete,
     /// Carry on with what an offer names; `choice` settles a message in doubt.

@@ -24,6 +24,13 @@ pub fn awake() -> Awake {
     Awake(u64::try_from(micros).unwrap_or(0))
 }
 
+/// The moment that timers are set from.
+#[must_use]
+#[allow(clippy::disallowed_methods, reason = "this is the home of the clock")]
+pub fn timer() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
 /// Wall-clock time at which nothing else of this host was decided: two stops of one chat never
 /// share a name.
 fn unique_wall() -> Micros {

@@ -248,7 +248,7 @@ impl Host {
         // An actor that was just leaving did not hear it: the next one does.
         for _ in 0..8 {
             let (reply, answer) = oneshot::channel();
-            let (command, caller) = (command.clone(), caller.clone());
+            let (command, caller) = (Box::new(command.clone()), caller.clone());
             let message = Message::Command { command, caller, reply };
             match self.actor(chat).try_send(message) {
                 Ok(()) => {
@@ -272,10 +272,7 @@ impl Host {
     /// The actor of a chat; started if it is not there.
     pub(crate) fn actor(&self, chat: ChatId) -> Handle {
         let mut actors = self.shared.actors();
-        actors
-            .entry(chat)
-            .or_insert_with(|| actor::spawn(Arc::clone(&self.shared), chat))
-            .clone()
+        actors.entry(chat).or_insert_with(|| actor::spawn(Arc::clone(&self.shared), chat)).clone()
     }
 
     fn forget_gone(&self, chat: ChatId) {

@@ -21,12 +21,6 @@ impl Problem {
         self
     }
 
-    /// The code.
-    #[must_use]
-    pub const fn code(&self) -> Code {
-        self.refusal.code
-    }
-
     /// The refusal of a defect of ours; the cause goes to the log, not to the caller.
     #[must_use]
     pub fn internal(cause: &dyn std::fmt::Display) -> Self {

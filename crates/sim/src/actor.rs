@@ -17,7 +17,7 @@ use holdfast_keeper::Record;
 use holdfast_store::{CommitError, Operation};
 
 use crate::driver::{Driver, FrameOrder, Origin, StopOrder};
-use crate::host::{self, Host};
+use crate::host::{self, Host, Taken};
 use crate::journal::{Cause, Outcome};
 use crate::net::Answer;
 use crate::world::World;
@@ -189,15 +189,12 @@ impl Actor {
             Message::Prepare { why } => {
                 let given = w.given(self.id);
                 let _ = self.core.command(Command::Stop { why }, &given);
-                match self.core.prepare(given.at, None).unit {
-                    Some(unit) => {
-                        host.prepared(self.id, Some(unit));
-                        self.doing = Doing::Prepared;
-                    }
-                    None => {
-                        self.core.abandon();
-                        host.prepared(self.id, None);
-                    }
+                let unit = self.core.prepare(given.at, None).unit;
+                let some = unit.is_some();
+                if host.prepared(self.id, unit) == Taken::Yes && some {
+                    self.doing = Doing::Prepared;
+                } else {
+                    self.core.abandon();
                 }
             }
         }

@@ -42,12 +42,14 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// An actor hands out its part of the stop.
-    pub(crate) fn prepared(&mut self, chat: ChatId, unit: Option<Unit>) {
-        if let Some(Stopping::Preparing { open, units, .. }) = &mut self.stopping {
-            open.remove(&chat);
-            units.extend(unit.map(|unit| (chat, unit)));
-        }
+    /// An actor hands out its part of the stop, unless it comes too late.
+    pub(crate) fn prepared(&mut self, chat: ChatId, unit: Option<Unit>) -> Taken {
+        let Some(Stopping::Preparing { open, units, .. }) = &mut self.stopping else {
+            return Taken::No;
+        };
+        open.remove(&chat);
+        units.extend(unit.map(|unit| (chat, unit)));
+        Taken::Yes
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -81,6 +83,13 @@ impl Host {
             actor.inbox.push_back(Message::Prepare { why: StopWhy::Offered(cause) });
         }
     }
+}
+
+/// Whether a part of a stop was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Yes,
+    No,
 }
 
 /// Whether the process goes on.

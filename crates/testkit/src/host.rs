@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::evidence::Evidence;
+use crate::raw::{self, RawAnswer, RawRequest};
 use crate::{proc, wait_until};
 
 /// How long anything that has to happen may take.
@@ -261,6 +262,25 @@ impl TestHost<'_> {
     #[track_caller]
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.request("POST", path, Some(body)).unwrap_or_else(|| self.no_answer(path))
+    }
+
+    /// A request by hand to this host, with its name and token.
+    pub fn raw(&self, method: &str, target: &str) -> RawRequest {
+        RawRequest::new(method, target)
+            .header("host", raw::address(&self.url))
+            .header("authorization", format!("Bearer {}", self.token))
+    }
+
+    /// Sends a request by hand.
+    #[track_caller]
+    pub fn exchange(&self, request: &RawRequest) -> RawAnswer {
+        raw::exchange(&self.url, request)
+    }
+
+    /// A part of a big text.
+    #[track_caller]
+    pub fn range(&self, href: &str, range: &str) -> RawAnswer {
+        self.exchange(&self.raw("GET", href).header("range", range))
     }
 
     #[track_caller]

@@ -10,12 +10,14 @@
 )]
 
 pub mod acp;
+pub mod events;
 pub mod evidence;
 pub mod host;
 pub mod model;
 pub mod opencode;
 pub mod person;
 pub mod proc;
+pub mod raw;
 pub mod scenario;
 mod wait;
 

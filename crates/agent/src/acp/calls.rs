@@ -302,8 +302,6 @@ impl Call {
             {
                 let text = wire::text(piece.data).unwrap_or_default();
                 self.output.add(item, Field::Output, text, out);
-                self.output.whole = 0;
-                self.output.digest = digest(b"");
             }
         }
         let mut text = told.content.as_ref().map(call_text).unwrap_or_default();
@@ -442,6 +440,27 @@ mod tests {
     }
 
     #[test]
+    fn an_output_in_data_is_shown_once_the_call_is_over() {
+        let (mut calls, mut ordinals) = (Calls::default(), Ordinals::default());
+        let raw =
+            |status: &str, output: &str| format!(r#"{{"status":"{status}","rawOutput":{output}}}"#);
+        let running = raw("in_progress", r#"{"output":"o"}"#);
+        let events = told(&mut calls, &mut ordinals, 1, &running);
+        assert_eq!(texts(&events, Field::Output), []);
+        for (id, output, shown) in [
+            (1, r#"{"output":"o"}"#, "o"),
+            (2, r#"{"stdout":"s","code":0}"#, "s"),
+            (3, r#"{"code":0}"#, r#"{"code":0}"#),
+            (4, r#""text""#, "text"),
+        ] {
+            let events = told(&mut calls, &mut ordinals, id, &raw("completed", output));
+            assert_eq!(texts(&events, Field::Output), [(0, shown)]);
+        }
+        let events = told(&mut calls, &mut ordinals, 5, &raw("completed", "{}"));
+        assert_eq!(texts(&events, Field::Output), []);
+    }
+
+    #[test]
     fn a_changed_input_follows_on_its_own_line() {
         let (mut calls, mut ordinals) = (Calls::default(), Ordinals::default());
         let inputs = [r#"{}"#, r#"{"a":1}"#, r#"{"a":1}"#, r#"{"a":2}"#, "null"];
@@ -493,10 +512,17 @@ mod tests {
     fn the_table_stays_small_and_a_forgotten_call_is_not_new() {
         let (mut calls, mut ordinals) = (Calls::default(), Ordinals::default());
         let name = "\\".repeat(300);
+        let mut closed = 0;
         for id in 0..2000 {
             let json = format!(r#"{{"title":{}}}"#, serde_json::to_string(&name).unwrap());
-            let _ = told(&mut calls, &mut ordinals, u64::MAX - id, &json);
+            let events = told(&mut calls, &mut ordinals, u64::MAX - id, &json);
+            closed += events
+                .iter()
+                .filter(|event| matches!(event, ProviderEvent::ItemClosed { .. }))
+                .count();
         }
+        assert_eq!(closed + calls.rows.len(), 2000, "a forgotten call has no end");
+        assert!(calls.forgotten.len() <= FORGOTTEN_MAX);
         let bytes = serde_json::to_vec(&calls).unwrap().len();
         assert!(bytes <= CALLS_BYTES_MAX + FORGOTTEN_MAX * 21 + 64, "{bytes}");
         assert_eq!(calls.known(u64::MAX - 1900), Known::Yes);

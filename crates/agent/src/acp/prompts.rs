@@ -9,10 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::ordinals::{digits, json_bytes};
 
-/// Prompts that may wait at once. The host cancels those beyond its own, lower bound; what comes
-/// beyond this one is refused by the codec.
-pub(super) const PROMPTS_MAX: usize = 96;
-/// Bytes of the stored table of prompts.
+/// Bytes of the stored table of prompts: enough for more of them than the host keeps open. What does
+/// not fit is refused.
 const PROMPTS_BYTES_MAX: usize = 10 * 1024;
 /// Bytes of one stored prompt beside what is counted of it.
 const PROMPT_BYTES: usize = 90;
@@ -141,7 +139,7 @@ impl Prompts {
     /// Whether there is room for one more.
     pub(super) fn fits(&self, prompt: &Prompt) -> bool {
         let bytes: usize = self.0.iter().map(Prompt::bytes).sum();
-        self.0.len() < PROMPTS_MAX && bytes + prompt.bytes() <= PROMPTS_BYTES_MAX
+        bytes + prompt.bytes() <= PROMPTS_BYTES_MAX
     }
 
     pub(super) fn open(&mut self, prompt: Prompt) {

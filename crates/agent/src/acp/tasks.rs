@@ -112,3 +112,25 @@ pub(super) fn kind(word: Option<&str>) -> TaskKind {
         Some(_) | None => TaskKind::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_beyond_the_bounds_are_not_told_apart_and_the_table_stays_small() {
+        let (mut tasks, mut ordinals) = (Tasks::default(), Ordinals::default());
+        let mut out = Vec::new();
+        for n in 0..2 * LIVE_TASKS_MAX {
+            let id = format!("{n:0>width$}", width = TASK_ID_BYTES_MAX);
+            let described = (TaskKind::Agent, "", false);
+            tasks.runs(&id, Stop::ById, described, &mut ordinals, &mut out);
+        }
+        assert_eq!(out.len(), LIVE_TASKS_MAX);
+        let bytes = serde_json::to_vec(&tasks).unwrap().len();
+        assert!(bytes <= LIVE_TASKS_MAX * 52 + TASK_IDS_BYTES_MAX, "{bytes}");
+        assert!(matches!(tasks.target(1), Target::Id(_)));
+        let last = u32::try_from(LIVE_TASKS_MAX).unwrap();
+        assert_eq!(tasks.target(last), Target::NotStoppable);
+    }
+}

@@ -361,3 +361,28 @@ pub(super) fn text(raw: Option<&RawValue>) -> Option<String> {
 pub(super) fn declared(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| !matches!(raw.get(), "null" | "false"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_maps_are_cut_at_a_bound() {
+        let many = vec!["7"; LIST_MAX * 2].join(",");
+        let text = format!("[{many}]");
+        let list: List<'_> = serde_json::from_str(&text).unwrap();
+        assert_eq!(list.0.len(), LIST_MAX);
+        let many: Vec<_> = (0..LIST_MAX * 2).map(|n| format!("\"k{n}\":7")).collect();
+        let text = format!("{{{}}}", many.join(","));
+        let entries: Entries<'_> = serde_json::from_str(&text).unwrap();
+        assert_eq!(entries.0.len(), LIST_MAX);
+    }
+
+    #[test]
+    fn a_member_of_another_type_is_as_good_as_absent() {
+        let call: Call<'_> =
+            serde_json::from_str(r#"{"toolCallId":7,"title":null,"content":{},"_meta":[],"x":1}"#)
+                .unwrap();
+        assert!(call.id.is_none() && call.title.is_none() && call.content.is_none());
+    }
+}

@@ -119,11 +119,7 @@ pub(super) fn stop_refused(d: &mut Draft<'_>) {
 }
 
 /// What is left running of tool calls that ended; told whenever it changes.
-pub(super) fn leftovers(
-    d: &mut Draft<'_>,
-    named: Vec<(String, String, Vec<u16>)>,
-    count: u32,
-) {
+pub(super) fn leftovers(d: &mut Draft<'_>, named: Vec<(String, String, Vec<u16>)>, count: u32) {
     let old = &d.chat.aside.leftovers;
     let since = |id: &str| old.iter().find(|known| known.id == id).map(|known| known.since);
     let named: Vec<Leftover> = named

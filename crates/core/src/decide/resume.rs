@@ -82,10 +82,8 @@ fn retry(d: &mut Draft<'_>, recorded_at: Option<Micros>, anyway: Anyway) -> Repl
 
 fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
     let head = &d.chat.head;
-    let message = head
-        .exempt
-        .or_else(|| head.outstanding.as_ref().map(|o| o.message))
-        .or_else(|| {
+    let message =
+        head.exempt.or_else(|| head.outstanding.as_ref().map(|o| o.message)).or_else(|| {
             let offer = head.offer.as_ref()?;
             let doubted = head.stranded.iter().rev().find(|stranded| stranded.by_death);
             let waiting = doubted.map(|stranded| stranded.message);

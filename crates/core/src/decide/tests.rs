@@ -41,16 +41,14 @@ use crate::refusal::{Code, Refusal};
 use crate::time::{Awake, Micros};
 
 /// What the agent of most scenes can do: what an ACP agent with `session/load` can.
-pub(super) const ABLE: Capabilities = Capabilities {
-    load: true,
-    resume: false,
-    steer: false,
-    stop_task: true,
-    own_turns_end: false,
-};
+pub(super) const ABLE: Capabilities =
+    Capabilities { load: true, resume: false, steer: false, stop_task: true, own_turns_end: false };
 
 /// A close that ends what is left over.
 pub(super) const CLOSE: Command = Command::Close { leftovers: crate::input::Leftovers::End };
+
+/// Something that happens in a scene.
+type Does = fn(&mut Scene);
 
 /// Microseconds from one input to the next.
 const INPUT_MICROS: u64 = 1000;

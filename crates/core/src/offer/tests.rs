@@ -32,6 +32,9 @@ fn snapshot(lead: Lead, prompts: &[(PromptKind, &str)], tasks: &[(TaskKind, &str
     Snapshot::of(&activity)
 }
 
+/// The main agent, prompts, tasks, and what is said of them.
+type Row<'a> = (Lead, &'a [(PromptKind, &'a str)], &'a [(TaskKind, &'a str)], &'a str);
+
 const APPROVAL: PromptKind = PromptKind::Approval;
 const QUESTION: PromptKind = PromptKind::Question;
 const AGENT: TaskKind = TaskKind::Agent;
@@ -43,7 +46,7 @@ const UNKNOWN: TaskKind = TaskKind::Unknown;
 #[test]
 fn the_sentence_of_a_row() {
     use Lead::{Blocked, Done, Working};
-    let rows: &[(Lead, &[(PromptKind, &str)], &[(TaskKind, &str)], &str)] = &[
+    let rows: &[Row<'_>] = &[
         // 1: the first prompt.
         (Blocked, &[(APPROVAL, "run x")], &[], "Waiting for your approval: run x"),
         (Blocked, &[(QUESTION, "a?"), (APPROVAL, "b")], &[], "Waiting for your answer: a?"),

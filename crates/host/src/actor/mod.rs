@@ -1,6 +1,8 @@
 //! One chat: all its inputs pass here, in one order.
 
+mod answer;
 mod core;
+mod orders;
 mod shell;
 
 pub use self::core::{Core, Delta, Prepared};

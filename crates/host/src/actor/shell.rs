@@ -6,12 +6,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::frame::Outgoing;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
-use holdfast_core::limits::{HEAD_BYTES_MAX, STOP_GRACE_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_keeper::Record;
@@ -19,8 +16,9 @@ use holdfast_store::{CommitError, Operation, Unit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::answer::refusal_of;
 use super::core::Core;
-use crate::attempt::{self, Driver, FrameOrder, StopOrder, Word};
+use crate::attempt::{self, Driver, Word};
 use crate::clock;
 use crate::host::Shared;
 
@@ -67,7 +65,7 @@ pub enum Message {
     /// Somebody wants something.
     Command {
         /// What.
-        command: Command,
+        command: Box<Command>,
         /// Who.
         caller: Caller,
         /// Where the answer goes, after the commit.
@@ -137,14 +135,14 @@ enum Heard {
     Event(KeeperEvent),
 }
 
-struct Actor {
-    shared: Arc<Shared>,
-    id: ChatId,
-    core: Core,
-    driver: Option<Driver>,
+pub(super) struct Actor {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: ChatId,
+    pub(super) core: Core,
+    pub(super) driver: Option<Driver>,
     words: mpsc::Receiver<(AttemptId, Word)>,
     /// Kept so that `words` never closes, and given to each driver.
-    speak: mpsc::Sender<(AttemptId, Word)>,
+    pub(super) speak: mpsc::Sender<(AttemptId, Word)>,
     /// What the open batch was made of, to be taken in again if it is not committed.
     heard: VecDeque<(AttemptId, Heard)>,
     heard_bytes: usize,
@@ -153,6 +151,8 @@ struct Actor {
     /// Until when there is no room.
     blocked: Option<Instant>,
     last_word: Awake,
+    /// Whether a frame could not be ordered because the store could not be asked.
+    pub(super) unordered: bool,
 }
 
 impl Actor {
@@ -171,6 +171,7 @@ impl Actor {
             due: None,
             blocked: None,
             last_word: clock::awake(),
+            unordered: false,
         };
         actor.reconcile(attempt::Origin::Adopted).await;
         Ok(actor)
@@ -179,7 +180,7 @@ impl Actor {
     async fn run(mut self, mut messages: mpsc::Receiver<Message>) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut idle_since = Instant::now();
+        let mut idle_since = clock::timer();
         // Effects of a chat that waits for nothing but a start are owed from the first moment.
         self.tick().await;
         loop {
@@ -188,25 +189,25 @@ impl Actor {
                 biased;
                 message = messages.recv() => match message {
                     Some(message) => {
-                        idle_since = Instant::now();
+                        idle_since = clock::timer();
                         self.message(message).await;
                     }
                     None => return,
                 },
-                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
+                () = sleep_until(wake.unwrap_or_else(clock::timer)), if wake.is_some() => {
                     self.blocked = None;
                     if self.core.is_dirty() { self.commit_heard().await } else { self.retake().await }
                 }
                 word = self.words.recv(), if self.blocked.is_none() => {
                     if let Some((attempt, word)) = word {
-                        idle_since = Instant::now();
+                        idle_since = clock::timer();
                         self.word(attempt, word).await;
                     }
                 }
                 _ = tick.tick() => {
                     self.tick().await;
                     let idle = self.driver.is_none() && self.heard.is_empty();
-                    let long = idle_since.elapsed() > UNLOAD_AFTER;
+                    let long = clock::timer().duration_since(idle_since) > UNLOAD_AFTER;
                     if idle && long && self.shared.unload(self.id, &messages) {
                         return;
                     }
@@ -219,7 +220,7 @@ impl Actor {
         self.flush().await;
         match message {
             Message::Command { command, caller, reply } => {
-                let answer = self.command(command, caller).await;
+                let answer = self.command(*command, caller).await;
                 holdfast_fault::point("host.reply.before");
                 let _ = reply.send(answer);
             }
@@ -227,11 +228,7 @@ impl Actor {
         }
     }
 
-    async fn command(
-        &mut self,
-        command: Command,
-        caller: Caller,
-    ) -> Result<Reply, Refusal> {
+    async fn command(&mut self, command: Command, caller: Caller) -> Result<Reply, Refusal> {
         if let Command::Open { agent, .. } = &command {
             self.core.set_kind(self.shared.kind_of(agent));
         }
@@ -264,10 +261,8 @@ impl Actor {
                 }
                 Err(error) => {
                     self.core.abandon();
-                    let uncertain = matches!(
-                        error,
-                        CommitError::Uncertain(_) | CommitError::Fenced { .. }
-                    );
+                    let uncertain =
+                        matches!(error, CommitError::Uncertain(_) | CommitError::Fenced { .. });
                     if uncertain {
                         self.reload().await?;
                     }
@@ -311,7 +306,7 @@ impl Actor {
         if self.core.is_urgent() || self.heard_bytes >= BATCH_BYTES_MAX {
             self.commit_heard().await;
         } else if self.core.is_dirty() {
-            self.due.get_or_insert_with(|| Instant::now() + TEXT_COMMIT_DELAY);
+            self.due.get_or_insert_with(|| clock::timer() + TEXT_COMMIT_DELAY);
         } else {
             self.heard.clear();
             self.heard_bytes = 0;
@@ -375,13 +370,13 @@ impl Actor {
         self.core.abandon();
         match error {
             CommitError::StorageFull | CommitError::Failed(_) | CommitError::Stopped => {
-                self.blocked = Some(Instant::now() + ROOM_RETRY);
+                self.blocked = Some(clock::timer() + ROOM_RETRY);
             }
             CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
                 if self.reload().await.is_err() {
-                    self.blocked = Some(Instant::now() + ROOM_RETRY);
+                    self.blocked = Some(clock::timer() + ROOM_RETRY);
                 }
-                self.due = Some(Instant::now());
+                self.due = Some(clock::timer());
             }
             CommitError::Refused(_)
             | CommitError::OperationExists
@@ -428,7 +423,7 @@ impl Actor {
                     Err(error) => {
                         tracing::error!(chat = %self.id, "a record cannot be passed over: {error}");
                         self.core.abandon();
-                        self.blocked = Some(Instant::now() + ROOM_RETRY);
+                        self.blocked = Some(clock::timer() + ROOM_RETRY);
                         return;
                     }
                 }
@@ -443,6 +438,9 @@ impl Actor {
         if self.core.is_dirty() || self.blocked.is_some() {
             return;
         }
+        if self.unordered {
+            self.reconcile(attempt::Origin::Adopted).await;
+        }
         let given = clock::given(self.id);
         let release_after = self.shared.options.release_after;
         self.core.tick(Input::Tick { last_word: self.last_word, release_after }, &given);
@@ -455,87 +453,6 @@ impl Actor {
         self.core = load_core(&self.shared, self.id).await?;
         self.reconcile(attempt::Origin::Adopted).await;
         Ok(())
-    }
-
-    /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
-    async fn reconcile(&mut self, origin: attempt::Origin) {
-        debug_assert!(
-            serde_json::to_vec(&self.core.chat().head)
-                .map_or(true, |head| head.len() <= HEAD_BYTES_MAX * 4),
-            "the head of {} has outgrown its bound",
-            self.id
-        );
-        let owed = self.core.owed();
-        let current = owed.as_ref().map(|owed| owed.attempt);
-        if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) != current) {
-            driver.finish();
-        }
-        let Some(owed) = owed else { return };
-        if self.driver.is_none() {
-            self.driver = Some(self.spawn_driver(&owed, origin));
-        }
-        self.order(&owed).await;
-    }
-
-    fn spawn_driver(&self, owed: &Owed, origin: attempt::Origin) -> Driver {
-        let head = &self.core.chat().head;
-        let start = attempt::StartSpec {
-            chat: self.id,
-            attempt: owed.attempt,
-            secret: owed.secret.clone(),
-            agent: head.agent.clone(),
-            cwd: head.cwd.clone(),
-            position: self.core.position(),
-        };
-        attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
-    }
-
-    async fn order(&mut self, owed: &Owed) {
-        let Some(driver) = self.driver.take() else { return };
-        let mut orders = driver.orders();
-        for issued in &owed.frames {
-            if orders.frames.contains_key(&issued.frame.0) {
-                continue;
-            }
-            let text = match &issued.out {
-                Outgoing::Message { message } => {
-                    match self.shared.store.message(self.id, *message).await {
-                        Ok(Some(row)) => Some(row.text),
-                        Ok(None) | Err(_) => None,
-                    }
-                }
-                Outgoing::Protocol(_)
-                | Outgoing::Answer { .. }
-                | Outgoing::Interrupt
-                | Outgoing::StopTask { .. } => None,
-            };
-            let frame = match self.core.encode(issued, text.as_deref()) {
-                Ok(bytes) => FrameOrder::Write(bytes.into()),
-                Err(error) => {
-                    tracing::info!(chat = %self.id, frame = issued.frame.0, "not written: {error}");
-                    FrameOrder::Cancel
-                }
-            };
-            orders.frames.insert(issued.frame.0, frame);
-        }
-        let first = owed.frames.first().map(|issued| issued.frame.0);
-        orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
-        orders.stop = owed.stop.map(|why| StopOrder {
-            leaving: why == StopWhy::CloseLeaving,
-            grace: Duration::from_micros(STOP_GRACE_MICROS),
-            unless_after: match why {
-                StopWhy::Idle => Some(self.core.position().0),
-                StopWhy::Offered(_)
-                | StopWhy::Close
-                | StopWhy::CloseLeaving
-                | StopWhy::Delete
-                | StopWhy::Ordered
-                | StopWhy::StartFailed => None,
-            },
-        });
-        orders.acknowledged = self.core.position().0;
-        driver.give(orders);
-        self.driver = Some(driver);
     }
 }
 
@@ -551,36 +468,4 @@ async fn load_core(shared: &Shared, id: ChatId) -> Result<Core, Refusal> {
     let agent = loaded.as_ref().map(|loaded| loaded.chat.head.agent.clone());
     let kind = shared.kind_of(agent.as_deref().unwrap_or_default());
     Core::new(id, kind, loaded).map_err(|error| unreadable(error.to_string()))
-}
-
-/// What a caller is told of a commit that did not come about.
-pub(crate) fn refusal_of(error: &CommitError) -> Refusal {
-    match error {
-        CommitError::StorageFull => {
-            let text = "The disk is full: nothing was stored. Make room and try again.";
-            Refusal::new(Code::StorageFull, text)
-        }
-        CommitError::SlotTaken { slot } => {
-            let text = format!("The slot {slot:?} belongs to another open chat.");
-            Refusal::new(Code::SlotTaken, text).field("slot")
-        }
-        CommitError::OperationExists => {
-            let text = "This Idempotency-Key was used for another request.";
-            Refusal::new(Code::OperationConflict, text)
-        }
-        CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
-            let text = "This may have been stored and may not. Try again with the same \
-                        Idempotency-Key.";
-            Refusal::new(Code::NotDurable, text)
-        }
-        CommitError::Failed(why) => {
-            tracing::error!("the store failed: {why}");
-            Refusal::new(Code::NotDurable, "The store failed: nothing was stored. Try again.")
-        }
-        CommitError::Stopped => Refusal::new(Code::Stopping, "The host is stopping."),
-        CommitError::Refused(why) => {
-            tracing::error!("the store refused a unit: {why}");
-            Refusal::new(Code::Internal, "The host could not store this. It is in the log.")
-        }
-    }
 }

@@ -9,8 +9,8 @@ use holdfast_keeper::registry;
 use holdfast_keeper::tree::{self, Survivors};
 use tokio::sync::mpsc;
 
-use super::driver::{Run, chain, death_of};
 use super::Word;
+use super::driver::{Run, chain, death_of};
 
 /// Records that wait between disk and actor.
 const RECORDS_WAITING_MAX: usize = 16;

@@ -168,7 +168,7 @@ impl Run {
 
     /// Serves the keeper while it lives, over any number of connections; then its death is told.
     async fn keep(&mut self) {
-        loop {
+        while !self.speak.is_closed() {
             let Some(greeting) = self.greeting() else {
                 bury::unadopted(self).await;
                 return;
@@ -227,6 +227,9 @@ impl Run {
             self.position = next;
             let end = death_of(&record);
             self.say(Word::Record(record, Position(next))).await;
+            if self.speak.is_closed() {
+                return Served::Lost;
+            }
             if let Some((death, survivors)) = end {
                 drop(watch);
                 self.dead(death, Boot::Same, survivors).await;
@@ -245,9 +248,17 @@ impl Run {
         }
     }
 
+    /// Waits until the death is committed. It is not if the actor is gone before: whatever the
+    /// attempt left is then for the next one, and nothing may be acknowledged or removed.
+    async fn is_finished(&mut self) -> bool {
+        self.orders.wait_for(|orders| orders.finished).await.is_ok()
+    }
+
     /// Once the death is committed, the keeper is told that it may go.
     async fn let_go(&mut self, link: &Link) {
-        let _ = self.orders.wait_for(|orders| orders.finished).await;
+        if !self.is_finished().await {
+            return;
+        }
         holdfast_fault::point("host.acknowledge.before");
         let _ = link.acknowledge(self.position).await;
         for _ in 0..GONE_POLLS_MAX {
@@ -260,7 +271,9 @@ impl Run {
 
     /// Removes the attempt from the disk, once its death is committed and its keeper is gone.
     async fn clear(&mut self) {
-        let _ = self.orders.wait_for(|orders| orders.finished).await;
+        if !self.is_finished().await {
+            return;
+        }
         if !self.dir.path().exists() || self.dir.is_alive().unwrap_or(true) {
             return;
         }

@@ -199,8 +199,49 @@ fn made<T: Serialize>(
 }
 
 #[cfg(test)]
+pub(crate) mod test {
+    use super::*;
+
+    /// A frame with one change of so many bytes.
+    pub(crate) fn frame(after: u64, upto: u64, bytes: usize) -> Arc<Frame> {
+        let pieces = vec![made(upto, None, "chat", None, Some("x".repeat(bytes))).unwrap()];
+        frames(Uuid::nil(), after, upto, pieces).unwrap().remove(0)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    fn id(n: u128) -> ChatId {
+        ChatId::new(Uuid::from_u128(n))
+    }
+
+    #[test]
+    fn who_hears_everything_shares_one_text_and_others_hear_their_part() {
+        let piece = |n, only| made(n, only, "item", only, Some(n)).unwrap();
+        let pieces = vec![piece(1, Some(id(1))), piece(2, Some(id(2))), piece(3, None)];
+        let frame = frames(Uuid::nil(), 0, 3, pieces).unwrap().remove(0);
+        let all = Filter::default();
+        let (one, two) = (frame.told(&all).unwrap(), frame.told(&all).unwrap());
+        assert_eq!(one.as_str().as_ptr(), two.as_str().as_ptr());
+        let values = |filter: Filter| -> Vec<u64> {
+            let told = frame.told(&filter).unwrap();
+            let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+            let changes = told["changes"].as_array().unwrap();
+            changes.iter().map(|change| change["value"].as_u64().unwrap()).collect()
+        };
+        assert_eq!(values(all), [1, 2, 3]);
+        assert_eq!(values(Filter::of([id(2)])), [2, 3]);
+        assert_eq!(values(Filter::of([id(9)])), [3]);
+    }
+
+    #[test]
+    fn a_frame_that_is_all_for_others_is_not_told() {
+        let pieces = vec![made(1, Some(id(1)), "item", None, Some(1)).unwrap()];
+        let frame = frames(Uuid::nil(), 0, 1, pieces).unwrap().remove(0);
+        assert!(frame.told(&Filter::of([id(2)])).is_none());
+    }
 
     fn text(n: u64, bytes: usize) -> Piece {
         made(n, None, "chat", None, Some("x".repeat(bytes))).unwrap()

@@ -51,3 +51,57 @@ impl Ring {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::batch::test::frame;
+    use crate::limits::FRAME_BYTES_MAX;
+
+    fn found(found: &Found) -> &'static str {
+        match found {
+            Found::Frame(_) => "frame",
+            Found::Nothing => "nothing",
+            Found::Behind => "behind",
+        }
+    }
+
+    #[test]
+    fn a_subscriber_finds_what_follows_or_is_behind() {
+        let mut ring = Ring::default();
+        ring.push(frame(10, 15, 1));
+        ring.push(frame(15, 20, 1));
+        let after = |position| found(&ring.after(position, 20));
+        assert_eq!(
+            [9, 10, 12, 15, 20, 25].map(after),
+            ["behind", "frame", "frame", "frame", "nothing", "nothing",]
+        );
+        let Found::Frame(next) = ring.after(15, 20) else { panic!("no frame") };
+        assert_eq!((next.after, next.upto), (15, 20));
+    }
+
+    #[test]
+    fn an_empty_ring_has_nothing_for_who_is_at_the_end_and_leaves_others_behind() {
+        let mut ring = Ring::default();
+        assert_eq!(found(&ring.after(20, 20)), "nothing");
+        assert_eq!(found(&ring.after(19, 20)), "behind");
+        ring.push(frame(20, 21, 1));
+        ring.clear();
+        assert_eq!(found(&ring.after(20, 21)), "behind");
+    }
+
+    #[test]
+    fn the_oldest_frames_give_way_to_the_bounds() {
+        let mut ring = Ring::default();
+        for n in 0..10_000 {
+            ring.push(frame(n, n + 1, 1));
+        }
+        assert_eq!(ring.frames.len(), RING_FRAMES_MAX);
+        for n in 10_000..10_200 {
+            ring.push(frame(n, n + 1, FRAME_BYTES_MAX));
+            assert!(ring.bytes <= RING_BYTES_MAX);
+        }
+        assert!(ring.frames.len() > 4);
+        assert_eq!(ring.bytes, ring.frames.iter().map(|frame| frame.bytes()).sum::<usize>());
+    }
+}

@@ -27,8 +27,12 @@ pub(crate) fn listen(
 ) -> Response {
     let (pieces, body) = mpsc::channel(PIECES_WAITING);
     tokio::spawn(async move {
-        // Whichever way it ends, the client comes back.
-        let _ = stopping.run_until_cancelled(tell(subscriber, pieces)).await;
+        let hub = subscriber.hub().clone();
+        let ended = stopping.run_until_cancelled(tell(subscriber, pieces)).await;
+        if let Some(Err(Ended::TooSlow)) = ended {
+            tracing::info!("an event stream is cut: its client does not read");
+            hub.count_cut();
+        }
         drop(seat);
     });
     let body = stream::unfold(body, |mut body| async move {
@@ -41,15 +45,22 @@ pub(crate) fn listen(
     response
 }
 
-/// The client went, was too slow, or cannot be told more.
-struct Ended;
+/// Why nothing more is told.
+enum Ended {
+    /// The client went.
+    Gone,
+    /// It does not read.
+    TooSlow,
+    /// It is behind what is kept, or the store cannot be read.
+    Lost,
+}
 
 async fn tell(mut subscriber: Subscriber, pieces: mpsc::Sender<Bytes>) -> Result<(), Ended> {
     let mut heartbeat = heartbeat();
     loop {
         let told = tokio::select! {
             biased;
-            () = pieces.closed() => return Err(Ended),
+            () = pieces.closed() => return Err(Ended::Gone),
             _ = heartbeat.tick() => match subscriber.mark() {
                 Some(told) => told,
                 None => {
@@ -59,7 +70,7 @@ async fn tell(mut subscriber: Subscriber, pieces: mpsc::Sender<Bytes>) -> Result
             },
             told = subscriber.next() => told.map_err(|fault| {
                 tracing::info!(%fault, "an event stream ends");
-                Ended
+                Ended::Lost
             })?,
         };
         let Told { frame, cursor } = told;
@@ -78,6 +89,7 @@ async fn tell(mut subscriber: Subscriber, pieces: mpsc::Sender<Bytes>) -> Result
 async fn put(pieces: &mpsc::Sender<Bytes>, piece: Bytes, bytes: usize) -> Result<(), Ended> {
     match timeout(patience(bytes), pieces.send(piece)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Ended),
+        Ok(Err(_)) => Err(Ended::Gone),
+        Err(_) => Err(Ended::TooSlow),
     }
 }

@@ -25,8 +25,9 @@ pub(super) async fn send(
     at: At,
     mut call: Call<MessageBody>,
 ) -> Answer<(StatusCode, Json<Accepted>)> {
+    let chat = at.id("chat")?;
     let command = wanted(&app, &mut call)?;
-    match app.host.submit(at.id("chat")?, command, call.caller).await? {
+    match app.host.submit(chat, command, call.caller).await? {
         Reply::Accepted { receipt, message, note } => {
             let message = MessageNow { id: message, state: "queued" };
             Ok((StatusCode::ACCEPTED, Json(Accepted { receipt, message, note })))

@@ -39,17 +39,21 @@ pub(super) async fn answer(
     }
 }
 
-/// Tells who comes too late what was answered, by whom and on which device.
+/// Tells who comes too late what was answered, by whom and on which device; and who names a prompt
+/// that never was, that it was not. The rules know only what is open.
 async fn with_winner(app: &App, chat: ChatId, prompt: PromptId, refusal: Refusal) -> Problem {
-    let problem = Problem::from(refusal);
-    if problem.code() != Code::AlreadyAnswered {
-        return problem;
+    if !matches!(refusal.code, Code::AlreadyAnswered | Code::PromptGone) {
+        return refusal.into();
     }
-    let row = app.store.prompt(chat, prompt).await.ok().flatten();
-    let given = row.and_then(|row| row.given).map(Answered::of);
+    let Ok(row) = app.store.prompt(chat, prompt).await else { return refusal.into() };
+    let Some(row) = row else {
+        let text = format!("The chat never had a prompt {prompt}.");
+        return Refusal::new(Code::PromptNotFound, text).into();
+    };
+    let given = row.given.filter(|_| refusal.code == Code::AlreadyAnswered).map(Answered::of);
     match given.and_then(|given| serde_json::to_value(given).ok()) {
-        Some(winner) => problem.winner(winner),
-        None => problem,
+        Some(winner) => Problem::from(refusal).winner(winner),
+        None => refusal.into(),
     }
 }
 

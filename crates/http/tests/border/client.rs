@@ -23,14 +23,14 @@ use tower::ServiceExt;
 
 use crate::fake::Fake;
 
-pub const TOKEN: &str = "t0ken";
+pub(crate) const TOKEN: &str = "t0ken";
 /// Longer than anything here takes.
-pub const BOUND: Duration = Duration::from_secs(30);
+pub(crate) const BOUND: Duration = Duration::from_secs(30);
 
 /// A border and its host.
-pub struct Border {
-    pub host: Fake,
-    pub app: App,
+pub(crate) struct Border {
+    pub(crate) host: Fake,
+    pub(crate) app: App,
     router: Router,
     stopping: CancellationToken,
     _stops: DropGuard,
@@ -38,27 +38,27 @@ pub struct Border {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Got {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub bytes: Vec<u8>,
+pub(crate) struct Got {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Got {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap()
     }
-    pub fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_default().to_owned()
     }
 }
 
 impl Border {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::over(Fake::new())
     }
 
-    pub fn over(host: Fake) -> Self {
+    pub(crate) fn over(host: Fake) -> Self {
         let stopping = CancellationToken::new();
         let tokens = Arc::new(OneToken::new(TOKEN, Principal::person("owner")));
         let names = Names::new("127.0.0.1:7433".parse().unwrap(), &[]);
@@ -68,11 +68,11 @@ impl Border {
     }
 
     /// The answer before its body is read.
-    pub async fn open(&self, request: Request<Body>) -> axum::response::Response {
+    pub(crate) async fn open(&self, request: Request<Body>) -> axum::response::Response {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    pub async fn raw(&self, request: Request<Body>) -> Got {
+    pub(crate) async fn raw(&self, request: Request<Body>) -> Got {
         let response = self.open(request).await;
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec();
@@ -80,7 +80,7 @@ impl Border {
     }
 
     /// A call with the token and with these headers.
-    pub async fn call_with(
+    pub(crate) async fn call_with(
         &self,
         method: &str,
         path: &str,
@@ -98,50 +98,50 @@ impl Border {
         self.raw(request.body(body.into()).unwrap()).await
     }
 
-    pub async fn call(&self, method: &str, path: &str, body: impl Into<Body>) -> Got {
+    pub(crate) async fn call(&self, method: &str, path: &str, body: impl Into<Body>) -> Got {
         self.call_with(method, path, &[], body).await
     }
 
-    pub async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         let got = self.call("GET", path, "").await;
         assert_eq!(got.status, 200, "{path}: {}", String::from_utf8_lossy(&got.bytes));
         got.json()
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Got {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Got {
         self.call("POST", path, body.to_string()).await
     }
 
     /// A chat of the demo agent.
-    pub async fn chat(&self) -> ChatId {
+    pub(crate) async fn chat(&self) -> ChatId {
         let got = self.post("/api/v1/chats", json!({"agent": "demo"})).await;
         assert_eq!(got.status, 201);
         got.json()["id"].as_str().unwrap().parse().unwrap()
     }
 
     /// Something small that changes, as its own commit.
-    pub async fn retitle(&self, chat: ChatId, title: &str) {
+    pub(crate) async fn retitle(&self, chat: ChatId, title: &str) {
         let command = Command::Title { title: title.to_owned() };
         self.host.put(chat, Input::Command(command)).await;
     }
 
     /// Serves on a free port.
-    pub async fn serve(&self) -> SocketAddr {
+    pub(crate) async fn serve(&self) -> SocketAddr {
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve(listener, self.app.clone()));
         address
     }
 
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopping.cancel();
     }
 }
 
-pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A request for the event socket.
-pub fn upgrade(address: SocketAddr, query: &str) -> Request<()> {
+pub(crate) fn upgrade(address: SocketAddr, query: &str) -> Request<()> {
     let url = format!("ws://{address}/api/v1/events{query}");
     let mut request = url.into_client_request().unwrap();
     let bearer = format!("Bearer {TOKEN}").parse().unwrap();
@@ -149,12 +149,12 @@ pub fn upgrade(address: SocketAddr, query: &str) -> Request<()> {
     request
 }
 
-pub async fn connect(address: SocketAddr, query: &str) -> Socket {
+pub(crate) async fn connect(address: SocketAddr, query: &str) -> Socket {
     connect_async(upgrade(address, query)).await.unwrap().0
 }
 
 /// The status of an upgrade that is refused.
-pub async fn refused(request: Request<()>) -> StatusCode {
+pub(crate) async fn refused(request: Request<()>) -> StatusCode {
     match connect_async(request).await {
         Err(Error::Http(response)) => response.status(),
         other => panic!("not refused: {other:?}"),
@@ -162,7 +162,7 @@ pub async fn refused(request: Request<()>) -> StatusCode {
 }
 
 /// The next frame.
-pub async fn frame(socket: &mut Socket) -> Value {
+pub(crate) async fn frame(socket: &mut Socket) -> Value {
     loop {
         match timeout(BOUND, socket.next()).await.unwrap() {
             Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
@@ -173,7 +173,7 @@ pub async fn frame(socket: &mut Socket) -> Value {
 }
 
 /// The code with which the socket is closed, after whatever frames come before.
-pub async fn close_code(socket: &mut Socket) -> u16 {
+pub(crate) async fn close_code(socket: &mut Socket) -> u16 {
     loop {
         match timeout(BOUND, socket.next()).await.unwrap() {
             Some(Ok(Message::Close(Some(close)))) => return close.code.into(),
@@ -184,7 +184,7 @@ pub async fn close_code(socket: &mut Socket) -> u16 {
 }
 
 /// The changes of the next frames, until one passes.
-pub async fn change(socket: &mut Socket, passes: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn change(socket: &mut Socket, passes: impl Fn(&Value) -> bool) -> Value {
     loop {
         let frame = frame(socket).await;
         for change in frame["changes"].as_array().into_iter().flatten() {

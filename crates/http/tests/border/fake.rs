@@ -27,7 +27,7 @@ const BEGIN: i64 = 1_767_323_045_000_000;
 
 /// A host without agents.
 #[derive(Clone)]
-pub struct Fake(Arc<Inner>);
+pub(crate) struct Fake(Arc<Inner>);
 
 struct Inner {
     store: Memory,
@@ -39,11 +39,11 @@ struct Inner {
 }
 
 impl Fake {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::over(Memory::new(MemoryStore::new(Uuid::from_u128(0xface))))
     }
 
-    pub fn over(store: Memory) -> Self {
+    pub(crate) fn over(store: Memory) -> Self {
         Self(Arc::new(Inner {
             store,
             one_at_a_time: tokio::sync::Mutex::new(()),
@@ -54,12 +54,12 @@ impl Fake {
         }))
     }
 
-    pub fn memory(&self) -> &Memory {
+    pub(crate) fn memory(&self) -> &Memory {
         &self.0.store
     }
 
     /// What the host itself was told: `stop`, `keep`, `restart`.
-    pub fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -67,7 +67,7 @@ impl Fake {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
     }
 
-    pub fn say_live(&self, delta: Delta) {
+    pub(crate) fn say_live(&self, delta: Delta) {
         let _ = self.0.deltas.send(Arc::new(delta));
     }
 
@@ -86,25 +86,25 @@ impl Fake {
         }
     }
 
-    pub async fn load(&self, chat: ChatId) -> Chat {
+    pub(crate) async fn load(&self, chat: ChatId) -> Chat {
         let loaded = self.0.store.load(chat).await.unwrap();
         loaded.map(|loaded| loaded.chat).unwrap_or_default()
     }
 
     /// What an agent of the chat's attempt said.
-    pub async fn says(&self, chat: ChatId, event: ProviderEvent) {
+    pub(crate) async fn says(&self, chat: ChatId, event: ProviderEvent) {
         let attempt = self.load(chat).await.head.attempt.unwrap().id;
         self.put(chat, Input::Provider { attempt, event }).await;
     }
 
     /// What the keeper of the chat's attempt said.
-    pub async fn keeper(&self, chat: ChatId, event: KeeperEvent) {
+    pub(crate) async fn keeper(&self, chat: ChatId, event: KeeperEvent) {
         let attempt = self.load(chat).await.head.attempt.unwrap().id;
         self.put(chat, Input::Keeper { attempt, event }).await;
     }
 
     /// An input that is not refused.
-    pub async fn put(&self, chat: ChatId, input: Input) -> Decision {
+    pub(crate) async fn put(&self, chat: ChatId, input: Input) -> Decision {
         self.decide(chat, input, None, None).await.unwrap()
     }
 

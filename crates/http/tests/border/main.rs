@@ -5,6 +5,7 @@ mod client;
 mod cursors;
 mod fake;
 mod flood;
+mod heartbeats;
 mod offers;
 mod operations;
 mod prompts;

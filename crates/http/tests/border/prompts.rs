@@ -1,7 +1,6 @@
 //! Prompts are answered once.
 
 use holdfast_core::ids::ChatId;
-use holdfast_core::item::{Body, ItemKind, Role};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, ProviderEvent, Question};
 use serde_json::{Value, json};
 
@@ -16,9 +15,6 @@ async fn asks(border: &Border, asked: Asked) -> ChatId {
     let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
     let chat = got.json()["id"].as_str().unwrap().parse().unwrap();
     takes(&border.host, chat).await;
-    let prompt = holdfast_core::ids::PromptId::new(1, 1);
-    let (kind, role, body) = (ItemKind::Prompt, Role::Agent, Body::Prompt { prompt });
-    border.host.says(chat, ProviderEvent::ItemOpened { item: 1, kind, role, body }).await;
     border.host.says(chat, ProviderEvent::PromptOpened { prompt: 1, item: 1, asked }).await;
     chat
 }

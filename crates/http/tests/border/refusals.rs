@@ -182,7 +182,6 @@ async fn within_a_chat_what_is_not_there_is_named() {
         ("POST", "prompts/p1.1/answer".to_owned(), r#"{"option":"a"}"#, "prompt_not_found"),
         ("POST", "tasks/k1.1/stop".to_owned(), "", "task_not_found"),
         ("POST", "interrupt".to_owned(), "", "no_turn"),
-        ("POST", "reopen".to_owned(), "", "chat_open"),
         ("PATCH", String::new(), r#"{"pinned":true}"#, "not_supported"),
         ("PUT", "queue/order".to_owned(), r#"{"messages":["x"]}"#, "invalid_id"),
         ("GET", "items?before=1&after=2".to_owned(), "", "invalid_field"),

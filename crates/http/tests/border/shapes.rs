@@ -11,7 +11,7 @@ use crate::client::Border;
 use crate::fake::Fake;
 
 /// The chat's agent is ready and takes the message that waits.
-pub async fn takes(host: &Fake, chat: ChatId) {
+pub(crate) async fn takes(host: &Fake, chat: ChatId) {
     host.keeper(chat, KeeperEvent::Born { pid: 7 }).await;
     let handle = Handle { root: "r".to_owned(), leaf: "r".to_owned() };
     let capabilities = Capabilities::default();
@@ -21,7 +21,7 @@ pub async fn takes(host: &Fake, chat: ChatId) {
 }
 
 /// All that waits to be written is; answers the number of the last frame.
-pub async fn written(host: &Fake, chat: ChatId) -> FrameNo {
+pub(crate) async fn written(host: &Fake, chat: ChatId) -> FrameNo {
     let attempt = host.load(chat).await.head.attempt.unwrap();
     let frames: Vec<FrameNo> = attempt.outbox.iter().map(|issued: &Issued| issued.frame).collect();
     for frame in &frames {

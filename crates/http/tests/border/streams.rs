@@ -177,7 +177,7 @@ async fn event(lines: &mut Lines) -> (Option<String>, Value) {
         if let Some(data) = line.strip_prefix("data: ") {
             // The data is a chunk of its own.
             let mut data = data.to_owned();
-            while data.trim().is_empty() || serde_json::from_str::<Value>(&data).is_err() {
+            while !data.starts_with('{') {
                 data.clear();
                 timeout(BOUND, lines.read_line(&mut data)).await.unwrap().unwrap();
             }

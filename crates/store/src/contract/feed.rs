@@ -1,7 +1,7 @@
 //! The change feed, offers and failures.
 
 use holdfast_core::activity::Lead;
-use holdfast_core::fact::{Fact, OfferEnd};
+use holdfast_core::fact::{Death, Fact, OfferEnd};
 use holdfast_core::item::{Body, Field, ItemKind, Row};
 use holdfast_core::offer::{Action, Cause, Failure, Snapshot, TaskCounts};
 use holdfast_core::time::Micros;
@@ -136,9 +136,11 @@ pub(super) async fn an_offer_lives_until_it_ends(mut b: impl Backend) {
 
     // It needs a choice as long as a message is in doubt.
     let message = pen.accept(1, "hi").await;
-    pen.start().await;
+    let attempt = pen.start().await;
     pen.hand(message, 1).await;
-    pen.put([offered(40), Fact::MessageDoubted { message, asking: false }]).await;
+    let ended = Fact::AttemptEnded { attempt, death: Death::KeeperLost };
+    pen.put([offered(40), ended, Fact::MessageDoubted { message, asking: false }]).await;
+    assert!(pen.unit(Vec::new(), Vec::new()).summary.needs_choice);
     assert!(b.store().offer(pen.id).await.unwrap().unwrap().needs_choice);
     let evidence = holdfast_core::fact::Evidence::Person;
     pen.put([Fact::MessageSettled { message, evidence }]).await;

@@ -70,8 +70,9 @@ fn history_proves_nothing_and_shows_nothing() {
         old("user_message_chunk", &text("one")),
         old("agent_message_chunk", &text("1")),
         old("tool_call", r#""toolCallId":"c""#),
-        old("user_message_chunk", &text(" two ")),
+        old("user_message_chunk", &format!(r#""messageId":"m",{}"#, text(" tw"))),
         old("usage_update", r#""used":1"#),
+        old("user_message_chunk", &format!(r#""messageId":"m",{}"#, text("o "))),
     ] {
         assert_eq!(chat.line(&line), [], "{line}");
     }

@@ -122,3 +122,20 @@ fn subagents_of_codex_are_tasks() {
         "task 1 Agent look around\ntask 1 Completed\ntask 2 Agent subagent\ntask 2 Stopped\n"
     );
 }
+
+#[test]
+fn our_own_words_given_back_end_a_message_too() {
+    let echo = r#"{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"q"}}"#;
+    let told = Chat::prompted().updates(&[&say("", "a"), echo, &say("", "b")]);
+    assert!(told.ends_with("1 closed\n2 opened Message\n2 Text@0 \"b\"\n"), "{told}");
+}
+
+#[test]
+fn a_piece_without_an_id_goes_on_only_if_nothing_came_between() {
+    let told = Chat::prompted().updates(&[&say("a", "x"), &say("", "y"), CALL, &say("", "z")]);
+    assert_eq!(
+        told,
+        "taken 3\n1 opened Message\n1 Text@0 \"x\"\n1 Text@1 \"y\"\n\
+         2 call ls Running\n1 closed\n3 opened Message\n3 Text@0 \"z\"\n"
+    );
+}

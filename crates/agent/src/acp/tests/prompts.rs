@@ -110,6 +110,8 @@ fn a_subagents_prompt_blocks_and_outlives_the_turn() {
     let frame = chat.answer(1, yes());
     let _ = chat.written(frame);
     assert!(!chat.updates(&[SAY]).contains("answer"));
+    let quiet = r#"{"method":"session/update","params":{"sessionId":"s1:sub","update":{"sessionUpdate":"usage_update","used":1}}}"#;
+    assert_eq!(chat.line(quiet), []);
     let word = r#"{"method":"session/update","params":{"sessionId":"s1:sub","update":{"sessionUpdate":"tool_call_update","toolCallId":"c9","status":"completed"}}}"#;
     assert_eq!(words(&chat.line(word)), "answer 1 taken\n1 now touch x Completed\n1 closed\n");
 }
@@ -181,4 +183,47 @@ fn more_prompts_than_can_be_kept_are_refused() {
         opened += usize::from(open);
     }
     assert!(opened > holdfast_core::limits::OPEN_PROMPTS_MAX && opened < 100, "{opened}");
+}
+
+#[test]
+fn the_next_question_of_a_subagent_is_its_next_word() {
+    let ask = ASK.replace(r#""s1""#, r#""s1:sub""#);
+    let mut chat = Chat::prompted();
+    let _ = chat.line(&ask);
+    let frame = chat.answer(1, yes());
+    let _ = chat.written(frame);
+    let told = words(&chat.line(&ask.replace(r#""id":0"#, r#""id":1"#)));
+    assert_eq!(told, "answer 1 taken\n3 prompt 2 Approval touch x\n");
+}
+
+#[test]
+fn a_form_that_cannot_be_answered_exactly_is_refused() {
+    let refused = |mode: &str, properties: &str| {
+        let form = format!(
+            r#"{{"id":0,"method":"elicitation/create","params":{{"sessionId":"s1","mode":"{mode}","requestedSchema":{{"properties":{properties}}}}}}}"#
+        );
+        words(&Chat::prompted().line(&form)).contains("unknown_form")
+    };
+    assert!(!refused("form", r#"{"a":{"type":"string"}}"#));
+    assert!(refused("url", "{}"));
+    let many: Vec<_> = (0..33).map(|n| format!(r#""f{n}":{{"type":"boolean"}}"#)).collect();
+    assert!(refused("form", &format!("{{{}}}", many.join(","))));
+    assert!(!refused("form", &format!("{{{}}}", many[..32].join(","))));
+}
+
+#[test]
+fn an_option_whose_id_cannot_be_given_back_is_not_offered() {
+    let long = "x".repeat(1025);
+    let options: Vec<_> = (0..100).map(|n| format!(r#"{{"optionId":"o{n}"}}"#)).collect();
+    let ask = |options: &str| {
+        let ask = format!(
+            r#"{{"id":0,"method":"session/request_permission","params":{{"sessionId":"s1","options":[{options}]}}}}"#
+        );
+        match Chat::prompted().line(&ask).last() {
+            Some(ProviderEvent::PromptOpened { asked, .. }) => asked.options.len(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(ask(&format!(r#"{{"optionId":"{long}"}},{{"optionId":"a"}},{{"name":"b"}}"#)), 1);
+    assert_eq!(ask(&options.join(",")), holdfast_core::limits::PROMPT_OPTIONS_MAX);
 }

@@ -141,3 +141,74 @@ fn a_reply_that_nobody_waits_for_is_shown() {
         assert!(words(&chat.line(line)).contains("unrecognised unknown_reply"), "{line}");
     }
 }
+
+#[test]
+fn an_error_after_our_cancel_is_an_interruption_only_if_it_says_so() {
+    for (code, told) in [(-32800, "turn Interrupted no"), (-32603, "turn Failed no")] {
+        let mut chat = Chat::prompted();
+        let _ = chat.update(SAY);
+        let frame = chat.issue(&Outgoing::Interrupt);
+        let _ = chat.written(frame);
+        let error = format!(r#"{{"id":3,"error":{{"code":{code},"message":"no"}}}}"#);
+        assert_eq!(words(&chat.line(&error)), format!("1 closed\n{told}\n"));
+    }
+}
+
+#[test]
+fn a_message_behind_a_cancel_is_not_stopped_by_it() {
+    let mut chat = Chat::ready();
+    let cancel = chat.issue(&Outgoing::Interrupt);
+    let message = chat.message();
+    let _ = chat.written(cancel);
+    let _ = chat.written(message);
+    let end = r#"{"id":4,"result":{"stopReason":"end_turn"}}"#;
+    assert_eq!(words(&chat.line(end)), "taken 4\nturn Completed -\n");
+}
+
+#[test]
+fn what_was_never_written_has_no_reply() {
+    let mut chat = Chat::ready();
+    let _withdrawn = chat.message();
+    let frame = chat.message();
+    let _ = chat.written(frame);
+    let end = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+    assert!(words(&chat.line(end)).contains("unrecognised unknown_reply"));
+}
+
+#[test]
+fn replies_that_never_come_are_forgotten_in_the_end() {
+    let mut chat = Chat::ready();
+    for _ in 0..20 {
+        let frame = chat.message();
+        let _ = chat.written(frame);
+    }
+    let end = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+    assert!(words(&chat.line(end)).contains("unrecognised unknown_reply"));
+    let mut chat = Chat::ready();
+    for _ in 0..100 {
+        let _ = chat.issue(&Outgoing::StopTask { task: TaskId::new(1, 1) });
+    }
+    assert!(words(&chat.line(r#"{"id":3,"result":{}}"#)).contains("unknown_reply"));
+    assert_eq!(chat.line(r#"{"id":102,"result":{}}"#), []);
+}
+
+#[test]
+fn the_end_of_a_turn_ends_its_calls() {
+    let mut chat = Chat::prompted();
+    let _ = chat.update(CALL);
+    let told = words(&chat.line(r#"{"id":3,"result":{"stopReason":"cancelled"}}"#));
+    assert_eq!(told, "1 now ls Unknown\n1 closed\nturn Interrupted -\n");
+    // A word that comes later is still heard.
+    assert_eq!(chat.updates(&[CALL_DONE]), "1 now ls Completed\n");
+}
+
+#[test]
+fn the_gemini_cli_counts_elsewhere() {
+    let events = Chat::prompted().line(
+        r#"{"id":3,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":5,"output_tokens":6}}}}}"#,
+    );
+    let Some(ProviderEvent::TurnEnded { usage: Some(usage), .. }) = events.last() else {
+        panic!("{events:?}")
+    };
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(5), Some(6)));
+}

@@ -51,13 +51,15 @@ fn an_agent_that_is_being_stopped_is_given_nothing_more() {
 
 #[test]
 fn a_start_that_fails_keeps_the_message_and_says_why() {
-    let fails: [fn(&mut Scene); 3] = [
+    let fails: [Does; 3] = [
         |scene| {
             scene.start_fails(StartFault::LoginNeeded);
         },
         |scene| {
             let (fault, text) = (StartFault::AgentMissing, String::new());
-            scene.keeper(KeeperEvent::SpawnFailed { fault, text }).dead(Death::NeverBorn, Boot::Same);
+            scene
+                .keeper(KeeperEvent::SpawnFailed { fault, text })
+                .dead(Death::NeverBorn, Boot::Same);
         },
         |scene| {
             scene.born().dies();

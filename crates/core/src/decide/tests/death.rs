@@ -53,7 +53,8 @@ fn the_cause_is_what_stopped_it() {
 
 #[test]
 fn an_agent_that_did_nothing_leaves_no_offer() {
-    for death in [Death::Exited { code: None, signal: Some(9) }, Death::KeeperLost, Death::HostLost] {
+    for death in [Death::Exited { code: None, signal: Some(9) }, Death::KeeperLost, Death::HostLost]
+    {
         let mut scene = Scene::idle();
         scene.dead(death, Boot::Same);
         assert_eq!((scene.has_offer(), scene.failure()), (false, None));

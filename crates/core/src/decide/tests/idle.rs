@@ -19,7 +19,7 @@ fn an_agent_with_nothing_to_do_is_released() {
 
 #[test]
 fn what_shows_work_or_is_owed_keeps_its_agent() {
-    let keeps: [(&str, fn(&mut Scene)); 7] = [
+    let keeps: [(&str, Does); 7] = [
         ("a turn", |s| {
             s.send("m1").written().taken();
         }),

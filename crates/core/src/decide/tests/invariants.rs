@@ -82,10 +82,9 @@ fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
     for fact in facts {
         let Fact::OfferEnded { how, .. } = fact else { continue };
         let fits = match how {
-            OfferEnd::Resumed => matches!(
-                input,
-                Input::Provider { .. } | Input::Command(Command::Resume { .. })
-            ),
+            OfferEnd::Resumed => {
+                matches!(input, Input::Provider { .. } | Input::Command(Command::Resume { .. }))
+            }
             OfferEnd::Dismissed => matches!(
                 input,
                 Input::Provider { .. }
@@ -102,10 +101,9 @@ fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
                 matches!(input, Input::Command(Command::Close { .. } | Command::Delete))
             }
             OfferEnd::Rewound | OfferEnd::Finished => matches!(input, Input::Provider { .. }),
-            OfferEnd::Replaced => matches!(
-                input,
-                Input::Keeper { .. } | Input::Command(Command::Stop { .. })
-            ),
+            OfferEnd::Replaced => {
+                matches!(input, Input::Keeper { .. } | Input::Command(Command::Stop { .. }))
+            }
         };
         assert!(fits, "{how:?} by {input:?}");
     }
@@ -143,8 +141,7 @@ fn no_second_hand_over_unasked(before: &Chat, input: &Input, facts: &[Fact]) {
         Input::Command(Command::Resume { choice, .. }) => *choice,
         _ => before.head.offer.as_ref().and_then(|offer| offer.choice),
     };
-    let cancelled =
-        matches!(input, Input::Keeper { event: KeeperEvent::FrameCancelled(_), .. });
+    let cancelled = matches!(input, Input::Keeper { event: KeeperEvent::FrameCancelled(_), .. });
     for fact in facts {
         let Fact::MessageRequeued { message, .. } = fact else { continue };
         let refused_before =

@@ -111,13 +111,7 @@ fn a_rejected_message_is_refused_and_holds_the_queue_until_a_person_acts() {
     scene.does(Command::Resolve { message: id("m0"), choice: Choice::SendAgain });
     assert_eq!(
         scene.last(),
-        [
-            "requeued m0 at head",
-            "failure cleared",
-            "exempted m0",
-            "handed m0",
-            "frame 2: m0"
-        ]
+        ["requeued m0 at head", "failure cleared", "exempted m0", "handed m0", "frame 2: m0"]
     );
 }
 

@@ -58,10 +58,7 @@ fn a_signal_of_somebody_else_is_a_stop_too() {
 fn an_offer_of_a_turn_that_finished_after_all_is_dropped() {
     let mut scene = Scene::working();
     scene.stop(StopWhy::Offered(Cause::Quit)).ends(TurnEnd::Completed);
-    assert_eq!(
-        scene.last(),
-        ["t1 completed agent", "settled m0 agent", "offer ended finished"]
-    );
+    assert_eq!(scene.last(), ["t1 completed agent", "settled m0 agent", "offer ended finished"]);
     scene.dies();
     assert!(!scene.has_offer());
     // Not where it was interrupted or failed, nor where more was going on.
@@ -82,7 +79,7 @@ fn endings() {
     let mut with_queue = Scene::working();
     with_queue.send("q1").lost();
     assert_eq!(held(&with_queue.chat), Some(Held::Offer));
-    let ends: [(&str, fn(&mut Scene)); 7] = [
+    let ends: [(&str, Does); 7] = [
         ("offer ended progress", |s| {
             s.send("n");
         }),
@@ -111,7 +108,7 @@ fn endings() {
         assert!(scene.last().contains(&how.to_owned()), "{how}: {:?}", scene.last());
         assert!(!scene.has_offer());
     }
-    let keeps: [fn(&mut Scene); 9] = [
+    let keeps: [Does; 9] = [
         |s| {
             s.sends("a", Author::App, Send::Interrupt);
         },

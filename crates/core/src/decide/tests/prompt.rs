@@ -160,7 +160,12 @@ fn a_prompt_beyond_the_bound_is_cancelled_at_the_agent_and_shown() {
     scene.prompt(1000, PromptKind::Approval, "one more");
     assert_eq!(scene.last(), ["p1.1000 opened", "frame 2: cancel p1.1000", "p1.1000 gone"]);
     assert_eq!(scene.chat.head.prompts.len(), OPEN_PROMPTS_MAX);
-    assert!(scene.rows.iter().any(|row| matches!(row, Row::ItemText { text, .. } if text.contains("More than"))));
+    assert!(
+        scene
+            .rows
+            .iter()
+            .any(|row| matches!(row, Row::ItemText { text, .. } if text.contains("More than")))
+    );
 }
 
 #[test]

@@ -22,10 +22,7 @@ fn doubtful() -> Scene {
 fn a_resume_asks_the_store_then_sends_one_continuation_then_the_queue() {
     let mut scene = Scene::working();
     scene.send("q1").lost().resume();
-    assert_eq!(
-        scene.last(),
-        ["resume", "accepted continuation at head", "starting 2 to resume"]
-    );
+    assert_eq!(scene.last(), ["resume", "accepted continuation at head", "starting 2 to resume"]);
     scene.born().replays(1, Some("m0"));
     assert_eq!(scene.last(), ["taken m0 agentstore", "settled m0 agentstore"]);
     scene.ready();
@@ -137,7 +134,7 @@ fn a_resume_runs_in_spite_of_a_pause_which_stays() {
 
 #[test]
 fn a_resume_that_takes_nothing_is_a_failure_beside_the_offer() {
-    let fails: [(&str, fn(&mut Scene)); 5] = [
+    let fails: [(&str, Does); 5] = [
         ("agent_died", |s| {
             s.born().dies();
         }),
@@ -200,10 +197,7 @@ fn doubtful_continuation() -> Scene {
 #[test]
 fn a_continuation_in_doubt_is_asked_for_before_it_is_sent_again() {
     // Its session held m0 before it.
-    for (messages, last, handed, offer) in [
-        (1, Some("m0"), 2, true),
-        (2, None, 2, true),
-    ] {
+    for (messages, last, handed, offer) in [(1, Some("m0"), 2, true), (2, None, 2, true)] {
         let mut scene = doubtful_continuation();
         scene.resume();
         assert!(scene.has_agent(), "it is started to be asked");
@@ -320,4 +314,21 @@ fn a_closed_chat_and_one_without_an_offer_resume_nothing() {
     let mut scene = Scene::working();
     scene.stop(StopWhy::Offered(Cause::Quit)).resume();
     assert_eq!(why(&scene), Some(NotResumed::NoOffer), "not before the death is proven");
+}
+
+#[test]
+fn a_resume_with_nothing_left_to_hand_over_is_over() {
+    let mut scene = Scene::starting();
+    scene.quit().resume().born().ready().dead(Death::NeverBorn, Boot::Same);
+    assert_eq!(scene.stranded(), ["m0 refused"]);
+    assert_eq!(scene.last().last().map(String::as_str), Some("resume stopped"));
+    scene.resume().born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("m0"));
+}
+
+#[test]
+fn a_resume_that_was_never_born_is_started_again() {
+    let mut scene = Scene::offered();
+    scene.resume().dead(Death::NeverBorn, Boot::Same);
+    assert_eq!(scene.last(), ["ended", "starting 3 to resume"]);
 }

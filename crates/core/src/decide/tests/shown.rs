@@ -4,7 +4,6 @@ use crate::activity::Lead;
 /// The shown state, first that fits, and whether it is work.
 #[test]
 fn the_shown_state_is_the_first_that_fits() {
-    type Does = fn(&mut Scene);
     let doubt: Does = |s| {
         s.send("m1").written();
         let frame = s.frame();

@@ -1,9 +1,7 @@
 //! The head stays small, whatever an agent does.
 
 use super::*;
-use crate::limits::{
-    HEAD_BYTES_MAX, LIVE_TASKS_MAX, OPEN_PROMPTS_MAX, STRANDED_MESSAGES_MAX,
-};
+use crate::limits::{HEAD_BYTES_MAX, LIVE_TASKS_MAX, OPEN_PROMPTS_MAX, STRANDED_MESSAGES_MAX};
 use crate::provider::Proof;
 
 #[test]

@@ -4,10 +4,8 @@
 use super::*;
 use crate::offer::{details, sentence};
 
-type Step = fn(&mut Scene);
-
 /// A chat in which everything happens that a snapshot tells of.
-const SCRIPT: &[Step] = &[
+const SCRIPT: &[Does] = &[
     |s| {
         s.send("m0");
     },

@@ -144,6 +144,7 @@ impl Projection<'_> {
                 self.end_tasks()?;
                 self.end_turns()
             }
+            // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
             | Fact::AttemptBorn { .. }
             | Fact::AttemptReady { .. }
