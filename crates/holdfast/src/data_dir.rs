@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use crate::environment;
 use crate::exit::{Failed, REFUSED};
 
 const LOCK: &str = "host.lock";
@@ -35,7 +36,8 @@ pub(crate) struct DataDir {
 
 /// Where the data are by default: `$XDG_DATA_HOME/holdfast`.
 pub(crate) fn usual_place() -> anyhow::Result<PathBuf> {
-    let under = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let under =
+        |name: &str| environment::var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || under("HOME").map(|home| home.join(".local/share"));
     under("XDG_DATA_HOME")
         .or_else(home)

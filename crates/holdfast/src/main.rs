@@ -7,6 +7,7 @@
 mod commands;
 mod config;
 mod data_dir;
+mod environment;
 mod exit;
 mod port;
 

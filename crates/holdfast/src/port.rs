@@ -18,6 +18,8 @@ use holdfast_http::port::{
 use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
 
+use crate::environment;
+
 /// Pieces of streaming text that wait for a slow reader.
 const DELTAS_WAITING_MAX: usize = 1024;
 
@@ -85,11 +87,7 @@ impl Port for Border {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store: "sqlite".to_owned(),
             damage: self.host.damage(),
-            readiness: if self.host.is_stopping() {
-                Readiness::Stopping
-            } else {
-                Readiness::Ready
-            },
+            readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
     }
 
@@ -102,13 +100,18 @@ impl Port for Border {
     }
 
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>> {
-        let agents: Vec<AgentInfo> = self.host.agents().iter().map(|(id, agent)| AgentInfo {
-            id: id.clone(),
-            kind: kind_word(agent.kind).to_owned(),
-            version: None,
-            availability: availability(agent),
-            capabilities: Vec::new(),
-        }).collect();
+        let agents: Vec<AgentInfo> = self
+            .host
+            .agents()
+            .iter()
+            .map(|(id, agent)| AgentInfo {
+                id: id.clone(),
+                kind: kind_word(agent.kind).to_owned(),
+                version: None,
+                availability: availability(agent),
+                capabilities: Vec::new(),
+            })
+            .collect();
         async move { agents }.boxed()
     }
 
@@ -206,7 +209,7 @@ fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
     let found = if program.to_string_lossy().contains('/') {
         Path::new(program).is_file()
     } else {
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = environment::var("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
     };
     if found {
@@ -221,7 +224,7 @@ fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
 /// moved later does not move the chat.
 fn real_directory(wanted: Option<&str>) -> Result<String, Refusal> {
     let invalid = |text: String| Refusal::new(Code::InvalidField, text).field("cwd");
-    let home = || std::env::var("HOME").ok();
+    let home = || environment::var("HOME").and_then(|home| home.into_string().ok());
     let wanted = wanted.map(str::to_owned).or_else(home).unwrap_or_else(|| "/".to_owned());
     if !Path::new(&wanted).is_absolute() {
         return Err(invalid("cwd is not an absolute path.".to_owned()));

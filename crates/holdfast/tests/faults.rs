@@ -67,7 +67,10 @@ fn live_through(faults: Vec<String>) {
                     if let Err(why) = lived {
                         let said = why.downcast_ref::<String>().cloned();
                         let said = said.or_else(|| Some((*why.downcast_ref::<&str>()?).to_owned()));
-                        failed.lock().unwrap().push(format!("{fault}: {}", said.unwrap_or_default()));
+                        failed
+                            .lock()
+                            .unwrap()
+                            .push(format!("{fault}: {}", said.unwrap_or_default()));
                     }
                 }
             });
@@ -229,8 +232,7 @@ impl Day<'_> {
         let evidence = self.person.place.evidence();
         let of_chat = |prompt: &str| prompt.starts_with('a');
         let prompts = evidence.prompts();
-        let seen: Vec<&str> =
-            prompts.iter().filter(|p| of_chat(p)).map(|p| head(p)).collect();
+        let seen: Vec<&str> = prompts.iter().filter(|p| of_chat(p)).map(|p| head(p)).collect();
         let sent: Vec<&str> = self.sent.iter().map(|(_, text)| head(text)).collect();
         assert_eq!(seen, sent, "the agent saw what was acknowledged, in order, once");
         let continued = prompts.iter().filter(|prompt| prompt.contains(CONTINUATION)).count();

@@ -195,7 +195,8 @@ fn killed_with_everything_it_carries_on_with_its_own_session() {
     assert_eq!(told.len(), 3, "{told:?}");
     assert_eq!(told[..2], [FIRST, CUT], "the earlier conversation, the cut message once");
     assert!(told[2].contains(CONTINUES), "{told:?}");
-    let continued = lab.model.turns().iter().filter(|t| t.last_user_text().contains(CONTINUES)).count();
+    let continued =
+        lab.model.turns().iter().filter(|t| t.last_user_text().contains(CONTINUES)).count();
     assert_eq!(continued, 1, "one continuation");
     let items = host.items(&chat);
     assert_eq!(items.iter().filter(|item| item["text"] == CUT).count(), 1, "shown once");

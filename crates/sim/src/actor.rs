@@ -110,6 +110,14 @@ impl Actor {
             && matches!(self.doing, Doing::Nothing)
     }
 
+    /// Whether nothing waits for it but the clock.
+    pub(crate) fn only_ticks(&self) -> bool {
+        self.inbox.is_empty()
+            && self.words.is_empty()
+            && self.heard.is_empty()
+            && matches!(self.doing, Doing::Nothing)
+    }
+
     pub(crate) fn can_act(&self, w: &World) -> bool {
         match &self.doing {
             Doing::Heard { ticket } | Doing::Command { ticket, .. } => {

@@ -70,6 +70,8 @@ pub(crate) struct Attempt {
     pub(crate) sightings: Vec<Sighting>,
     pub(crate) asks: Vec<Ask>,
     pub(crate) spooled: Vec<Spooled>,
+    /// Lines that its keeper was writing when it died: they may be there or not.
+    pub(crate) maybe: Vec<Told>,
     /// The spool's end when somebody else than the host told the keeper to stop.
     pub(crate) signalled_at: Option<u64>,
     /// Its last record is in the spool.
@@ -95,6 +97,7 @@ impl Evidence {
             sightings: Vec::new(),
             asks: Vec::new(),
             spooled: Vec::new(),
+            maybe: Vec::new(),
             signalled_at: None,
             exited: false,
             cut: false,

@@ -219,12 +219,14 @@ impl Keeper {
         }
         self.may_push = true;
         let taken = self.core.output(w.clock.now(), &bytes);
-        if self.fate.dead.get() {
-            return Alive::No;
-        }
         let told = agent.consume(taken);
         let position = self.core.spool().end();
-        if let Some(seen) = w.evidence.attempts.get_mut(&attempt) {
+        let Some(seen) = w.evidence.attempts.get_mut(&attempt) else { return Alive::Yes };
+        if self.fate.dead.get() {
+            seen.maybe.extend(told);
+            return Alive::No;
+        }
+        {
             seen.spooled.extend(told.into_iter().map(|told| Spooled { position, told }));
         }
         Alive::Yes

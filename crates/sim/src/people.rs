@@ -38,6 +38,7 @@ pub(crate) struct Request {
     pub(crate) wish: Wish,
     /// What the sender was told in the end.
     pub(crate) told: Option<Answer>,
+    pub(crate) sent_at: u64,
     tries: u32,
     retry_at: Option<u64>,
 }
@@ -75,7 +76,8 @@ impl People {
 pub(crate) fn ask(w: &mut World, chat: Option<ChatId>, wish: Wish) -> usize {
     let number = w.people.requests.len();
     let key = (w.calm || w.rng.permille(850)).then(|| format!("key-{number}"));
-    let request = Request { key, chat, wish, told: None, tries: 0, retry_at: None };
+    let sent_at = w.clock.awake;
+    let request = Request { key, chat, wish, told: None, sent_at, tries: 0, retry_at: None };
     w.say(|| format!("somebody asks {number}: {:?} of {:?}", request.wish, request.chat));
     if let Some(known) = chat.and_then(|chat| w.people.chats.get_mut(&chat)) {
         known.disordered |= disorders(&request.wish);

@@ -70,6 +70,8 @@ pub(crate) struct World {
     pub(crate) disk_full: bool,
     full_until: u64,
     host_at: u64,
+    /// When something other than a tick happened last.
+    pub(crate) last_activity: u64,
     tokens: u64,
     pids: u32,
     violation: Option<String>,
@@ -112,6 +114,7 @@ impl World {
             disk_full: false,
             full_until: 0,
             host_at: 0,
+            last_activity: 0,
             tokens: 0,
             pids: 1,
             violation: None,
@@ -207,10 +210,36 @@ impl World {
         self.ready(&mut ready);
         match self.rng.pick(&ready).copied() {
             Some(who) => {
-                self.clock.pass(self.rng.next() % 3000);
+                let micros = self.rng.next() % 3000;
+                self.clock.pass(micros);
+                if !self.is_tick(who) {
+                    self.last_activity = self.clock.awake;
+                }
                 self.act(who);
             }
             None => self.wait(),
+        }
+    }
+
+    /// Whether everybody has had their wishes, and were answered.
+    pub(crate) fn is_over(&self) -> bool {
+        self.people.left == 0 && self.people.wakes_at(0).is_none() && self.net.is_empty()
+    }
+
+    fn is_tick(&self, who: Who) -> bool {
+        match who {
+            Who::Actor(chat) => {
+                let host = self.host.as_ref();
+                host.and_then(|host| host.actors.get(&chat)).is_some_and(|actor| actor.only_ticks())
+            }
+            Who::Person
+            | Who::Answer
+            | Who::Request
+            | Who::Journal
+            | Who::Driver(_)
+            | Who::Keeper(..)
+            | Who::Stop
+            | Who::HostStart => false,
         }
     }
 

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{self, Config};
 use crate::data_dir::{self, DataDir, Endpoint};
+use crate::environment;
 use crate::exit::{FAILED, Failed, USAGE};
 use crate::port::{Border, Wish};
 
@@ -141,11 +142,7 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
 
 fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
     let program = std::env::current_exe().context("cannot tell which program this is")?;
-    let agents = Agents::new(
-        config.agents(&program),
-        std::env::vars_os(),
-        data.path().join("tmp"),
-    );
+    let agents = Agents::new(config.agents(&program), environment::all(), data.path().join("tmp"));
     Ok(HostOptions {
         data_dir: data.path().to_owned(),
         keeper: KeeperProgram { program, args: vec!["keeper".into()] },
@@ -212,6 +209,7 @@ fn exit_on_second_signal() -> anyhow::Result<()> {
 }
 
 /// Becomes the new host, on the same port. Returns only if that failed.
+#[allow(clippy::disallowed_methods, reason = "it becomes a process, it starts none")]
 fn replace(args: &Args, listen: SocketAddr) -> Failed {
     use std::os::unix::process::CommandExt;
 

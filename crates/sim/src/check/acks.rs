@@ -1,0 +1,59 @@
+//! What was answered is so.
+
+use holdfast_core::frame::Answer as PromptAnswer;
+use holdfast_core::input::{Command, Reply};
+
+use crate::net::Answer;
+use crate::people::{Request, Wish};
+use crate::world::World;
+
+/// Somebody was told something.
+pub(crate) fn told(w: &mut World, number: usize, request: &Request, answer: &Answer) {
+    let Answer::Done(reply) = answer else { return };
+    if let Some(Answer::Done(first)) = &request.told
+        && first != reply
+    {
+        w.fail(format!("request {number} was answered {first:?} and then {reply:?}"));
+    }
+    match (reply, &request.wish, request.chat) {
+        (Reply::Accepted { message, .. }, Wish::Send { text, .. }, Some(chat)) => {
+            let Some(row) = w.journal.store.message(chat, *message) else {
+                return w.fail(format!("{message} was acknowledged and is not stored: {text}"));
+            };
+            drop(row);
+            let now = w.clock.awake;
+            if let Some(accepted) = w.checks.messages.get_mut(message) {
+                accepted.acknowledged_at.get_or_insert(now);
+            }
+        }
+        (Reply::Opened { chat, .. }, Wish::Open { .. }, _) => {
+            if w.journal.store.chat(*chat).is_none() {
+                w.fail(format!("{chat} was acknowledged and is not stored"));
+            }
+        }
+        (
+            Reply::Answered { .. },
+            Wish::Plain(Command::Answer { prompt, answer, .. }),
+            Some(chat),
+        ) => {
+            let winner = *w.checks.winners.entry((chat, *prompt)).or_insert(number);
+            if winner != number {
+                w.fail(format!("{prompt} was answered by requests {winner} and {number}"));
+            }
+            let given = w.journal.store.prompt(chat, *prompt).and_then(|row| row.given);
+            let stored = given.map(|given| given.answer);
+            if stored.as_ref() != Some(answer) && w.journal.store.prompt(chat, *prompt).is_some() {
+                w.fail(format!("{answer:?} to {prompt} was acknowledged, stored is {stored:?}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The option that an answer chooses.
+pub(super) fn option_of(answer: &PromptAnswer) -> Option<&str> {
+    match answer {
+        PromptAnswer::Option { option, .. } => Some(option),
+        PromptAnswer::Answers { .. } | PromptAnswer::Cancelled => None,
+    }
+}
