@@ -354,3 +354,9 @@ fn keepers_that_cannot_be_born_are_no_loop() {
     host.wait_message(&chat, &next, "settled");
     assert_eq!(place.evidence().prompts(), ["hello", "and again"]);
 }
+
+#[test]
+fn devel() {
+    let Ok(faults) = std::env::var("DEVFAULT") else { return };
+    live_through(faults.split(' ').map(str::to_owned).collect());
+}

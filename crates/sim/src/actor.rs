@@ -444,11 +444,13 @@ impl Actor {
         let first = owed.frames.first().map(|issued| issued.frame.0);
         orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
         orders.stop = owed.stop.map(|why| StopOrder {
+            leaving: why == StopWhy::CloseLeaving,
             grace_micros: STOP_GRACE_MICROS,
             unless_after: match why {
                 StopWhy::Idle => Some(self.core.position().0),
                 StopWhy::Offered(_)
                 | StopWhy::Close
+                | StopWhy::CloseLeaving
                 | StopWhy::Delete
                 | StopWhy::Ordered
                 | StopWhy::StartFailed => None,

@@ -42,6 +42,8 @@ pub(crate) enum FrameOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StopOrder {
     pub(crate) grace_micros: u64,
+    /// Whether what outlived its tool call is left.
+    pub(crate) leaving: bool,
     pub(crate) unless_after: Option<u64>,
 }
 
@@ -401,7 +403,11 @@ impl Driver {
                 self.stopped = self.orders.stop;
                 let Some(stop) = self.orders.stop else { return };
                 let grace = std::time::Duration::from_micros(stop.grace_micros);
-                let scope = StopScope::Tree { grace };
+                let scope = if stop.leaving {
+                    StopScope::Agent { grace }
+                } else {
+                    StopScope::Tree { grace }
+                };
                 self.call(w, wire, &Call::Stop(Stop { scope, unless_after: stop.unless_after }))
             }
             Waiting::Acknowledge => {
@@ -470,8 +476,9 @@ impl Driver {
             None => {}
         }
         let boot = match record {
-            Some(record) if record.boot != now => Boot::Other,
-            Some(_) | None => Boot::Same,
+            Some(record) if record.boot == now => Boot::Same,
+            // A keeper that did anything had written its record: without one nothing is proven.
+            Some(_) | None => Boot::Other,
         };
         let started = born || record.is_some_and(|record| record.agent);
         let death = match end {

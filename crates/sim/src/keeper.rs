@@ -320,7 +320,8 @@ pub(crate) fn step(
         return;
     };
     let alive = act(&mut keeper, w);
-    let ended = keeper.core.phase() == holdfast_keeper::protocol::Phase::Ended;
+    let ended = keeper.core.phase() == holdfast_keeper::protocol::Phase::Ended
+        && !keeper.fate.dead.get();
     if let Some(seen) = w.evidence.attempts.get_mut(&attempt).filter(|_| ended) {
         seen.exited = true;
     }

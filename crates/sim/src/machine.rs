@@ -128,7 +128,6 @@ pub(crate) fn cut_power(w: &mut World) {
     kill_everything(w);
     w.machine.boot += 1;
     w.machine.wires.clear();
-    w.net.drop_all();
     let mut lost = Vec::new();
     for (attempt, folder) in &mut w.machine.folders {
         if let Some(seen) = w.evidence.attempts.get_mut(attempt) {

@@ -8,7 +8,7 @@ use holdfast_core::fact::Author;
 use holdfast_core::frame::Answer as PromptAnswer;
 use holdfast_core::head::{Life, Strand};
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::input::{Anyway, Choice, Command, Reply, Send};
+use holdfast_core::input::{Anyway, Choice, Command, Leftovers, Reply, Send};
 use holdfast_core::refusal::Code;
 
 use crate::net::Answer;
@@ -108,7 +108,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::ResumeQueue
             | Command::StopTask { .. }
             | Command::Answer { .. }
-            | Command::Close
+            | Command::Close { .. }
             | Command::Reopen
             | Command::Delete
             | Command::Dismiss { .. }
@@ -228,7 +228,9 @@ fn want(w: &mut World) {
             None => return,
         },
         94..=96 => Wish::Plain(match loaded.head.life {
-            Life::Open => Command::Close,
+            Life::Open => Command::Close {
+                leftovers: if w.rng.permille(300) { Leftovers::Leave } else { Leftovers::End },
+            },
             Life::Closed | Life::Unborn | Life::Deleted => Command::Reopen,
         }),
         97 => Wish::Plain(Command::Title { title: format!("named {}", w.token()) }),

@@ -44,8 +44,7 @@ impl Rng {
     }
 
     pub(crate) fn uuid(&mut self) -> Uuid {
-        uuid::Builder::from_u64_pair(self.next(), self.next())
-            .with_version(uuid::Version::Random)
-            .into_uuid()
+        let bytes = Uuid::from_u64_pair(self.next(), self.next()).into_bytes();
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 }

@@ -99,6 +99,10 @@ fn next_act(w: &mut World, chat: &Chat) -> Next {
     if head.outstanding.is_some() || head.turn.is_some() || !head.tasks.is_empty() {
         return Next::Wait;
     }
+    if head.failure.as_deref() == Some("session_not_found") {
+        // The agent cannot bring its session back, and a fresh start is not there yet.
+        return act(Command::Delete);
+    }
     if let Some(offer) = &head.offer {
         if !offer.shown || offer.resuming {
             return Next::Wait;

@@ -2,7 +2,7 @@
 //! fact, and for every form of one that has several, as serde writes it. A line is never changed;
 //! a new kind adds one, and so does a kind that is written in a new way.
 
-use holdfast_core::activity::Lead;
+use holdfast_core::activity::{Lead, Leftover};
 use holdfast_core::fact::{
     Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
     WithdrawnWhy,
@@ -144,12 +144,15 @@ fn turns_and_prompts() -> Vec<Fact> {
 
 fn attempts() -> Vec<Fact> {
     let (attempt, frame) = (ATTEMPT, FRAME);
+    let (id, command) = (text("12:34"), text("npm run dev"));
+    let left = Leftover { id, command, ports: vec![8080], since: AT };
     let issued = |out| Fact::FrameIssued { frame, out };
     let answer = Answer::Option { option: text("a"), text: None };
     let stop = |why| Fact::StopRequested { attempt, why };
     let ended = |death| Fact::AttemptEnded { attempt, death };
     vec![
         Fact::AttemptStarting { attempt, origin: 1, secret: Secret(text("00ff")), resuming: true },
+        Fact::LeftoversSeen { count: 2, named: vec![left] },
         Fact::AttemptBorn { attempt, pid: 4242 },
         Fact::AttemptReady {
             attempt,

@@ -16,6 +16,7 @@ pub mod host;
 pub mod model;
 pub mod opencode;
 pub mod person;
+pub mod powercut;
 pub mod proc;
 pub mod raw;
 pub mod scenario;

@@ -126,17 +126,18 @@ impl<'a> Person<'a> {
         what: &str,
         mut goal: impl FnMut(&mut Self, &Value) -> bool,
     ) -> Reached {
-        let mut reached = Reached::Goal;
+        let mut reached = Reached::Disturbed;
         self.until(what, |me| {
             let row = me.read(&format!("/chats/{chat}"));
-            if goal(me, &row) {
+            if me.is_disturbed(chat, &row) {
                 return true;
             }
-            reached = Reached::Disturbed;
-            me.is_disturbed(chat, &row)
+            if goal(me, &row) {
+                reached = Reached::Goal;
+            }
+            reached == Reached::Goal
         });
-        let row = self.read(&format!("/chats/{chat}"));
-        if self.is_disturbed(chat, &row) { Reached::Disturbed } else { reached }
+        reached
     }
 
     fn is_disturbed(&mut self, chat: &str, row: &Value) -> bool {

@@ -51,10 +51,41 @@ pub fn start_time(pid: u32) -> Option<u64> {
 
 /// The resident memory of a process, in bytes; 0 once it is gone.
 pub fn resident_bytes(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    kib_of(pid, "status", "VmRSS:") * 1024
+}
+
+/// The most resident memory that a process ever had, in bytes; 0 once it is gone.
+pub fn peak_resident_bytes(pid: u32) -> u64 {
+    kib_of(pid, "status", "VmHWM:") * 1024
+}
+
+/// The private memory of a process that is no file's, in bytes; 0 once it is gone.
+pub fn anonymous_bytes(pid: u32) -> u64 {
+    kib_of(pid, "smaps_rollup", "Anonymous:") * 1024
+}
+
+fn kib_of(pid: u32, file: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) * 1024
+    kib.unwrap_or(0)
+}
+
+/// The arguments of a process; empty once it is gone.
+pub fn arguments(pid: u32) -> Vec<String> {
+    strings(pid, "cmdline")
+}
+
+/// The environment of a process as it was when it was started, as `NAME=VALUE`; empty once it is
+/// gone.
+pub fn environment(pid: u32) -> Vec<String> {
+    strings(pid, "environ")
+}
+
+fn strings(pid: u32, file: &str) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
 struct Stat {

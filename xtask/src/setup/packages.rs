@@ -33,9 +33,19 @@ const PACKAGES: &[Package] = &[
         why: "tidy asks it which files belong to the repository",
     },
     Package {
+        name: "iproute2",
+        probe: Probe::Program("ip"),
+        why: "shows in a network of its own that the real agent speaks to loopback only",
+    },
+    Package {
         name: "npm",
         probe: Probe::Program("npm"),
         why: "installs the real agent that the tests drive",
+    },
+    Package {
+        name: "patchelf",
+        probe: Probe::Program("patchelf"),
+        why: "gives a copy of the program a library that loses what was not synced",
     },
     Package {
         name: "python3-venv",

@@ -64,6 +64,7 @@ fn act(
         Directive::Plan(steps) => plan(agent, session, &steps),
         Directive::Raw(bytes) => hostile::raw(agent, session, &bytes),
         Directive::Line(bytes) => hostile::line(agent, session, bytes),
+        Directive::Endless => hostile::line(agent, session, u64::MAX),
         Directive::Error(code) => return Err(Cut::Error(code)),
         Directive::Title(text) => title(agent, session, text),
         Directive::Malformed { written, expected } => {

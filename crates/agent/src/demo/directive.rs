@@ -58,6 +58,8 @@ pub(super) enum Directive {
     Raw(Vec<u8>),
     /// `[[line BYTES]]`: one notification line of exactly that many bytes (its newline not counted).
     Line(u64),
+    /// `[[endless]]`: a line that never ends; nothing but the agent's death stops it.
+    Endless,
     /// `[[error CODE]]`: answers the prompt with a JSON-RPC error. As the first directive, with a
     /// code that proves a rejection, the message is neither stored nor counted.
     Error(i64),
@@ -138,6 +140,7 @@ fn read(inside: &str) -> Option<Directive> {
         "output" => bytes(arguments).map(Directive::Output).ok_or("output BYTES"),
         "plan" => Ok(Directive::Plan(bar_separated(arguments))),
         "raw" => raw(arguments).map(Directive::Raw).ok_or("raw \"JSON STRING\""),
+        "endless" => Ok(Directive::Endless),
         "line" => bytes(arguments).map(Directive::Line).ok_or("line BYTES"),
         "error" => arguments.parse().map(Directive::Error).map_err(|_| "error CODE"),
         _ => return None,
@@ -284,6 +287,7 @@ mod tests {
             ("[[die 0]]", Directive::Die(0)),
             ("[[flood 10]]", Directive::Flood(10)),
             ("[[fork]]", Directive::Fork),
+            ("[[endless]]", Directive::Endless),
             ("[[stream 3 20]]", Directive::Stream { count: 3, gap: secs(0.02) }),
             (
                 "[[tool read file 1]]",

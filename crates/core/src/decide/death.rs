@@ -19,6 +19,14 @@ const STDERR_CHARS_MAX: usize = 500;
 /// The attempt is dead and its spool was read to the end.
 pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u32>, stderr: &str) {
     let Some(attempt) = d.chat.head.attempt.clone() else { return };
+    // One that was born and has left nothing on disk was not "never born": a power cut took it, and
+    // nothing is proven by what is missing.
+    let (death, boot) = match death {
+        Death::NeverBorn if attempt.pid.is_some() => (Death::HostLost, Boot::Other),
+        Death::NeverBorn | Death::Exited { .. } | Death::KeeperLost | Death::HostLost => {
+            (death, boot)
+        }
+    };
     let verdict = verdict(d, &attempt, death);
     if let Verdict::Offer(cause) = verdict {
         offer::record(d, cause);

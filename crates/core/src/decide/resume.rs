@@ -95,7 +95,8 @@ fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
 /// Puts the continuation at the queue's head. One that is there, or was refused, is the same
 /// message again; one in doubt is settled first.
 fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
-    if d.chat.aside.queue.iter().any(|queued| queued.message == id) {
+    let waits = d.chat.aside.queue.iter().any(|queued| queued.message == id);
+    if waits || d.chat.head.outstanding.as_ref().is_some_and(|o| o.message == id) {
         return;
     }
     if let Some(stranded) = d.chat.head.stranded.iter().find(|stranded| stranded.message == id) {
@@ -146,6 +147,10 @@ pub(super) fn settle(d: &mut Draft<'_>) {
         return;
     }
     requeue_refused(d);
+    if d.chat.head.outstanding.is_some() {
+        // What carries on is at an agent already, be it one that is being stopped.
+        return;
+    }
     let mut queue = d.chat.aside.queue.iter().map(|queued| queued.message);
     let first =
         if offer.starting { queue.next() } else { queue.find(|id| *id == offer.continuation) };

@@ -1,16 +1,20 @@
 //! Quiet streams show that they live, and keep their clients' cursors young.
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::{Body as Bytes, BodyDataStream};
 use axum::http::Request;
 use futures_util::StreamExt;
+use holdfast_core::item::{Body, Field, ItemKind, Role};
+use holdfast_core::provider::ProviderEvent;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use crate::client::{Border, TOKEN};
+use crate::client::{BOUND, Border, TOKEN};
+use crate::shapes::takes;
 
 /// What the stream says until a text that passes; time moves on by itself.
 async fn until(body: &mut BodyDataStream, passes: impl Fn(&str) -> bool) -> String {
     loop {
-        let piece = body.next().await.unwrap().unwrap();
+        let piece = timeout(2 * BOUND, body.next()).await.unwrap().unwrap().unwrap();
         let text = String::from_utf8(piece.to_vec()).unwrap();
         if passes(&text) {
             return text;
@@ -23,7 +27,7 @@ async fn listen(border: &Border, query: &str) -> BodyDataStream {
         .header("host", "localhost")
         .header("authorization", format!("Bearer {TOKEN}"))
         .header("accept", "text/event-stream")
-        .body(Body::empty())
+        .body(Bytes::empty())
         .unwrap();
     let mut body = border.open(request).await.into_body().into_data_stream();
     until(&mut body, |text| text.contains(r#""type":"snapshot""#)).await;
@@ -42,16 +46,18 @@ async fn a_quiet_stream_beats() {
 #[tokio::test(start_paused = true)]
 async fn what_was_for_others_moves_the_cursor_on() {
     let border = Border::new();
-    let (mine, other) = (border.chat().await, border.chat().await);
-    // The queue is a change within the other chat; its row is told to everybody.
-    border.post(&format!("/api/v1/chats/{other}/queue/pause"), json!({})).await;
-    let path = format!("/api/v1/chats/{other}/messages");
-    let accepted = border.post(&path, json!({"text": "a"})).await.json();
+    let mine = border.chat().await;
+    let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
+    let other = got.json()["id"].as_str().unwrap().parse().unwrap();
+    takes(&border.host, other).await;
+    let (kind, role) = (ItemKind::Message, Role::Agent);
+    let opened = ProviderEvent::ItemOpened { item: 1, kind, role, body: Body::Text };
+    border.host.says(other, opened).await;
     let mut body = listen(&border, &format!("?chat={mine}")).await;
-    let message = accepted["message"]["id"].as_str().unwrap();
-    let edit = format!("/api/v1/chats/{other}/queue/{message}");
-    let edited = border.call("PATCH", &edit, r#"{"text":"b"}"#).await;
-    assert_eq!(edited.status, 200);
+    // More text is a change within the other chat alone.
+    let text = "for others".to_owned();
+    let said = ProviderEvent::ItemText { item: 1, field: Field::Text, at: 0, text };
+    border.host.says(other, said).await;
     let mark = until(&mut body, |text| text.contains(r#""changes":[]"#)).await;
     let mark: Value = serde_json::from_str(&mark).unwrap();
     let newest = border.get("/api/v1/offers").await["as_of"].clone();

@@ -122,7 +122,12 @@ impl<F: SpoolFs> KeeperCore<F> {
         match (&self.agent, &self.ending) {
             (Agent::Unborn, _) => effects.push_back(Effect::Finish),
             (Agent::NeverBorn, _) => {}
-            (Agent::Dead(_), None) if !self.holding => {}
+            // What is left to do is to write the last records, which a broken disk may never take.
+            (Agent::Dead(_), None) if !self.holding => {
+                if grace.is_zero() {
+                    effects.push_back(Effect::Finish);
+                }
+            }
             (_, Some(Ending::Closing { .. })) => {}
             (_, Some(Ending::Terminating { whom: Whom::Tree, .. })) if grace.is_zero() => {
                 self.kill(now, Whom::Tree, effects);

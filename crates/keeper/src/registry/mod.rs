@@ -17,7 +17,7 @@ mod files;
 mod spec;
 
 pub use birth::{Born, CreateError, SpawnError, create, spawn};
-pub use dead::{DeadEnd, DeadReader, ReadDeadError, read_dead};
+pub use dead::{ReadDeadError, read_dead};
 pub use files::{FileError, KeeperRecord};
 pub use spec::{Limits, Secret, Spec};
 

@@ -1,5 +1,5 @@
 use crate::core::{ConnectionId, Now};
-use crate::limits::UNSENT_BYTES_MAX;
+use crate::limits::{HELLO_BYTES_MAX, UNSENT_BYTES_MAX};
 use crate::protocol::{Message, ProtocolError, announced_bytes};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -66,6 +66,11 @@ impl Connection {
         max: usize,
     ) -> Result<Option<(Message<'_>, usize)>, ProtocolError> {
         Message::take(&self.input, max)
+    }
+
+    /// Whether a whole message waits to be taken, and may be.
+    pub(super) fn has_call(&self) -> bool {
+        self.wants_input() && !matches!(Message::take(&self.input, HELLO_BYTES_MAX), Ok(None))
     }
 
     /// Forgets the message that was taken.

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// Reads from one pipe before the others have their turn.
 const READS_IN_TURN: usize = 4;
+/// Calls of one connection before the others have their turn.
+const CALLS_IN_TURN: usize = 16;
 /// How long the last answers are offered to a host when all is over.
 const LAST_SEND_MAX: Duration = Duration::from_secs(1);
 /// How often the socket is checked while a host is connected, which does not need it.
@@ -134,7 +136,8 @@ impl Shell {
 
     fn next_tick(&self) -> Now {
         let has_output = self.output_from < self.output_to && self.core.wants_output();
-        let at_once = (has_output || self.look_soon).then_some(Now::ZERO);
+        let has_calls = self.connections.iter().any(Connection::has_call);
+        let at_once = (has_output || has_calls || self.look_soon).then_some(Now::ZERO);
         let host = self.core.host_connection();
         let ungreeted = self.connections.iter().filter(|each| Some(each.id) != host);
         let ungreeted = ungreeted.map(|each| each.opened_at.saturating_add(UNGREETED_MAX)).min();
@@ -249,10 +252,10 @@ impl Shell {
         let Some(connection) = self.connections.iter_mut().find(|each| each.id == id) else {
             return Ok(());
         };
-        if connection.wants_input() {
+        if connection.wants_input() && !connection.has_call() {
             connection.receive()?;
         }
-        loop {
+        for _ in 0..CALLS_IN_TURN {
             let greeted = self.core.host_connection() == Some(id);
             let max = if greeted { MESSAGE_BYTES_MAX } else { HELLO_BYTES_MAX };
             // A call may have closed the connection, or another one by taking over.
@@ -269,6 +272,7 @@ impl Shell {
             connection.forget(taken);
             self.act_on_all();
         }
+        Ok(())
     }
 
     fn drop_connection(&mut self, id: ConnectionId) {

@@ -18,12 +18,17 @@ mod fs;
 mod line;
 mod power_cut;
 mod read;
+mod reader;
 mod write;
 
 pub use assemble::Assembler;
 pub use format::{RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES};
 pub use fs::{DirFs, FileName, SpoolFs};
 pub use power_cut::PowerCutFs;
+pub use reader::{OpenError, SpoolEnd, SpoolReader};
 pub use write::{AppendError, Room, Spool};
 
 pub(crate) use read::{Filled, RawReader, SegmentMap};
+
+#[cfg(test)]
+mod tests;

@@ -194,12 +194,15 @@ impl<F: SpoolFs> Spool<F> {
         if batch == 0 {
             return Ok(());
         }
-        if self.tail_bytes() >= SEGMENT_BYTES {
+        let rolled = if self.tail_bytes() >= SEGMENT_BYTES {
             // Numbers of the batch are given already; the new segment begins with the first of them.
-            self.roll_for_batch()?;
-        }
+            self.roll_for_batch()
+        } else {
+            Ok(())
+        };
         match room {
-            Room::Lines => self.extend(self.tail_bytes() + batch),
+            Room::Lines => rolled.and_then(|()| self.extend(self.tail_bytes() + batch)),
+            // Without space for another segment the old one's reserve is still there.
             Room::LastBytes => {
                 let within = self.tail_bytes() + batch + RESERVE_FOR_DEATH_BYTES <= self.reserved;
                 if within { Ok(()) } else { self.extend(self.tail_bytes() + batch) }

@@ -101,7 +101,11 @@ mod tests {
     use super::*;
 
     fn stat(pid: u32, parent: u32) -> Stat {
-        Stat { process: ProcessId { pid, start_time: 1 }, parent, state: 'S' }
+        Stat::parse(
+            pid,
+            format!("{pid} (x) S {parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 1").as_bytes(),
+        )
+        .unwrap()
     }
 
     #[test]

@@ -16,24 +16,27 @@ pub(super) struct Stat {
     pub(super) process: ProcessId,
     pub(super) parent: u32,
     pub(super) state: char,
+    threads: u64,
 }
 
 impl Stat {
-    /// A zombie has nothing left but its exit code.
+    /// A zombie has nothing left but its exit code; unless only its first thread has ended, which looks
+    /// the same but for the number of threads.
     pub(super) fn is_dead(&self) -> bool {
-        matches!(self.state, 'Z' | 'X' | 'x')
+        matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 
-    fn parse(pid: u32, text: &[u8]) -> Option<Self> {
+    pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Self> {
         // The name in parentheses may hold anything, parentheses and newlines included.
         let name_end = text.iter().rposition(|&byte| byte == b')')?;
         let rest = std::str::from_utf8(text.get(name_end + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
         let parent = fields.next()?.parse().ok()?;
-        // State is field 3 and parent field 4; the start time is field 22.
-        let start_time = fields.nth(17)?.parse().ok()?;
-        Some(Self { process: ProcessId { pid, start_time }, parent, state })
+        // State is field 3 and parent field 4; threads are field 20, the start time is field 22.
+        let threads = fields.nth(15)?.parse().ok()?;
+        let start_time = fields.nth(1)?.parse().ok()?;
+        Some(Self { process: ProcessId { pid, start_time }, parent, state, threads })
     }
 }
 
@@ -175,7 +178,7 @@ mod tests {
         let text = b"7 (a) S 9 (b\n) R 3 7 7 0 -1 4194560 1 0 0 0 5 6 0 0 20 0 1 0 4242 1 1";
         let stat = Stat::parse(7, text).unwrap();
         assert_eq!(stat.process, ProcessId { pid: 7, start_time: 4242 });
-        assert_eq!((stat.parent, stat.state), (3, 'R'));
+        assert_eq!((stat.parent, stat.state, stat.threads), (3, 'R', 1));
         for cut in 0..60 {
             let _ = Stat::parse(7, &text[..cut]);
         }
@@ -186,6 +189,12 @@ mod tests {
         let this = process_id(std::process::id()).unwrap();
         assert!(is_alive(this));
         assert!(!is_alive(ProcessId { start_time: this.start_time + 1, ..this }));
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_has_ended_lives() {
+        let text = b"7 (a) Z 3 7 7 0 -1 4194560 1 0 0 0 5 6 0 0 20 0 2 0 4242 1 1";
+        assert!(!Stat::parse(7, text).unwrap().is_dead());
     }
 
     #[test]

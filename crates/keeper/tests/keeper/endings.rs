@@ -149,8 +149,7 @@ async fn the_agent_alone_can_be_stopped_and_the_rest_is_held() {
 #[tokio::test]
 async fn a_holder_whose_leftovers_end_by_themselves_ends_too() {
     let attempt = Attempt::spawn();
-    let script =
-        "setsid sh -c 'trap \"exit 0\" USR1; echo $$; while :; do sleep 0.01; done' & sleep 1000";
+    let script = "setsid sh -c 'trap \"exit 0\" USR1; echo $$; while :; do sleep 0.01; done' & exec sleep 1000";
     let (link, mut events) = attempt.run(script).await;
     let records = records_until(&mut events, |record| matches!(record, Record::Line(_))).await;
     let Record::Line(pid) = &records.last().unwrap().0 else { unreachable!() };

@@ -23,8 +23,8 @@ fn spawn_armed(fault: &str) -> Attempt {
 /// A life that passes every point, as far as the keeper lives it. What the agent has heard is in a file.
 async fn live(attempt: &Attempt, heard: &Path) -> Option<()> {
     let script = format!(
-        "echo up; read one; echo \"$one\" >>{heard}; echo done; \
-         head -c 2500000 /dev/zero | tr '\\0' x | fold -w 999; echo; exec sleep 1000",
+        "echo up; read one || exit; echo \"$one\" >>{heard}; echo done; \
+         head -c 2500000 /dev/zero | tr '\\0' x | fold -w 999; echo; echo end; exec sleep 1000",
         heard = heard.display()
     );
     let greeting = attempt.greeting(Some(shell(&script)));
@@ -35,7 +35,7 @@ async fn live(attempt: &Attempt, heard: &Path) -> Option<()> {
     loop {
         let (record, next) = events.recv().await?;
         position = next;
-        if record == line("") {
+        if record == line("end") {
             break;
         }
     }

@@ -216,7 +216,7 @@ impl Agent {
         }
     }
 
-    fn note(&mut self, w: &mut World, by: home::By, text: &str) {
+    pub(super) fn note(&mut self, w: &mut World, by: home::By, text: &str) {
         let Some(session) = &self.session else { return };
         w.homes.append(session, by, text);
         if self.traits.syncs || w.rng.permille(300) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::home::By;
 use super::plan::{End, Voice, Wants};
 use super::{Agent, short};
 use crate::evidence::{Ask, Told};
@@ -139,6 +140,7 @@ impl Agent {
     }
 
     pub(super) fn end_turn(&mut self, w: &mut World, end: End) {
+        self.note(w, By::Agent, "done");
         let Some(turn) = self.turn.take() else { return };
         let (id, told) = (json!(turn.frame), Told::Ended { frame: turn.frame });
         match end {

@@ -63,7 +63,9 @@ pub(crate) fn committed(w: &mut World, unit: &Committed<Unit>, before: &Before, 
     feed::moved(w, unit);
     for (at, fact) in unit.facts.iter().enumerate() {
         if let Fact::AttemptStarting { attempt, origin, .. } = fact {
-            if before.head().is_some_and(|head| head.attempt.is_some()) {
+            let ended = unit.facts.iter().take(at);
+            let ended = ended.filter(|fact| matches!(fact, Fact::AttemptEnded { .. })).count();
+            if ended == 0 && before.head().is_some_and(|head| head.attempt.is_some()) {
                 w.fail(format!("{} begins a second attempt", unit.chat));
             }
             w.evidence.begin(*attempt, unit.chat, *origin);

@@ -211,7 +211,7 @@ fn ended(w: &mut World, unit: &Unit, how: OfferEnd, before: &Before, cause: Caus
         },
         OfferEnd::Answered => matches!(command, Some(Command::Answer { .. })),
         OfferEnd::Rewound => unit.facts.iter().any(|f| matches!(f, Fact::AttemptReady { .. })),
-        OfferEnd::Closed => matches!(command, Some(Command::Close | Command::Delete)),
+        OfferEnd::Closed => matches!(command, Some(Command::Close { .. } | Command::Delete)),
         OfferEnd::Finished => !shown,
         OfferEnd::Replaced => {
             unit.facts.iter().any(|fact| matches!(fact, Fact::OfferRecorded { .. }))

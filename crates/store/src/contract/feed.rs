@@ -22,7 +22,7 @@ fn snapshot() -> Snapshot {
     }
 }
 
-pub(super) fn offered(at: i64) -> Fact {
+pub(crate) fn offered(at: i64) -> Fact {
     Fact::OfferRecorded {
         cause: Cause::HostLost,
         recorded_at: Micros(at),

@@ -1,11 +1,11 @@
 //! What every backend has to do. Each rule is a function that is run against all of them.
 
 mod chats;
-mod feed;
+pub(crate) mod feed;
 mod items;
 mod journal;
 mod messages;
-mod pen;
+pub(crate) mod pen;
 mod prompts;
 mod random;
 

@@ -13,39 +13,39 @@ use uuid::Uuid;
 
 use crate::{CommitError, Committed, Store, Unit};
 
-pub(super) fn chat_id(n: u128) -> ChatId {
+pub(crate) fn chat_id(n: u128) -> ChatId {
     ChatId::new(Uuid::from_u128(n))
 }
 
-pub(super) fn message_id(n: u128) -> MessageId {
+pub(crate) fn message_id(n: u128) -> MessageId {
     MessageId::new(Uuid::from_u128(n))
 }
 
-pub(super) fn attempt_id(n: u128) -> AttemptId {
+pub(crate) fn attempt_id(n: u128) -> AttemptId {
     AttemptId::new(Uuid::from_u128(n))
 }
 
-pub(super) struct Pen {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) id: ChatId,
-    pub(super) chat: Chat,
-    pub(super) now: i64,
+pub(crate) struct Pen {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) id: ChatId,
+    pub(crate) chat: Chat,
+    pub(crate) now: i64,
 }
 
 impl Pen {
-    pub(super) fn new(store: Arc<dyn Store>, n: u128) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, n: u128) -> Self {
         Self { store, id: chat_id(n), chat: Chat::default(), now: 1000 }
     }
 
     /// A chat that exists.
-    pub(super) async fn open(store: Arc<dyn Store>, n: u128) -> Self {
+    pub(crate) async fn open(store: Arc<dyn Store>, n: u128) -> Self {
         let mut pen = Self::new(store, n);
         pen.put([opened()]).await;
         pen
     }
 
     /// The unit that these facts and rows would make.
-    pub(super) fn unit(&self, facts: Vec<Fact>, rows: Vec<Row>) -> Unit {
+    pub(crate) fn unit(&self, facts: Vec<Fact>, rows: Vec<Row>) -> Unit {
         let at = Micros(self.now + 1);
         let mut chat = self.chat.clone();
         for fact in &facts {
@@ -66,25 +66,25 @@ impl Pen {
     }
 
     /// Takes over a unit that is stored.
-    pub(super) fn took(&mut self, unit: &Unit) {
+    pub(crate) fn took(&mut self, unit: &Unit) {
         for fact in &unit.facts {
             fold(&mut self.chat, fact, unit.at);
         }
         self.now = unit.at.0;
     }
 
-    pub(super) async fn commit(&mut self, unit: Unit) -> Result<Committed<Unit>, CommitError> {
+    pub(crate) async fn commit(&mut self, unit: Unit) -> Result<Committed<Unit>, CommitError> {
         let mut done = self.store.commit(vec![unit]).await?;
         let done = done.remove(0);
         self.took(&done);
         Ok(done)
     }
 
-    pub(super) async fn put(&mut self, facts: impl Into<Vec<Fact>>) -> Committed<Unit> {
+    pub(crate) async fn put(&mut self, facts: impl Into<Vec<Fact>>) -> Committed<Unit> {
         self.write(facts, []).await
     }
 
-    pub(super) async fn write(
+    pub(crate) async fn write(
         &mut self,
         facts: impl Into<Vec<Fact>>,
         rows: impl Into<Vec<Row>>,
@@ -94,7 +94,7 @@ impl Pen {
     }
 
     /// What these facts and rows are answered, when they are not to be stored.
-    pub(super) async fn refused(
+    pub(crate) async fn refused(
         &mut self,
         facts: impl Into<Vec<Fact>>,
         rows: impl Into<Vec<Row>>,
@@ -104,26 +104,26 @@ impl Pen {
     }
 
     /// A message of a person at the tail of the queue.
-    pub(super) async fn accept(&mut self, n: u128, text: &str) -> MessageId {
+    pub(crate) async fn accept(&mut self, n: u128, text: &str) -> MessageId {
         let row = Row::MessageText { message: message_id(n), text: text.to_owned() };
         self.write([accepted(n, text, Author::Person, Place::Tail)], [row]).await;
         message_id(n)
     }
 
     /// An item of the agent.
-    pub(super) async fn item(&mut self, n: u32, kind: ItemKind, body: Body) -> ItemId {
+    pub(crate) async fn item(&mut self, n: u32, kind: ItemKind, body: Body) -> ItemId {
         let item = ItemId::new(1, n);
         let fact = self.added(item, kind);
         self.write([fact], [Row::ItemBody { item, body }]).await;
         item
     }
 
-    pub(super) fn added(&self, item: ItemId, kind: ItemKind) -> Fact {
+    pub(crate) fn added(&self, item: ItemId, kind: ItemKind) -> Fact {
         let place = self.chat.head.places + 1;
         Fact::ItemAdded { item, place, kind, role: Role::Agent, turn: Some(TurnId(1)) }
     }
 
-    pub(super) async fn start(&mut self) -> AttemptId {
+    pub(crate) async fn start(&mut self) -> AttemptId {
         let origin = self.chat.head.attempts + 1;
         let attempt = attempt_id(u128::from(origin));
         let secret = Secret("00".to_owned());
@@ -132,7 +132,7 @@ impl Pen {
     }
 
     /// Hands a message over, takes it up and opens its turn.
-    pub(super) async fn hand(&mut self, message: MessageId, turn: u32) -> ItemId {
+    pub(crate) async fn hand(&mut self, message: MessageId, turn: u32) -> ItemId {
         let item = ItemId::new(0, self.chat.head.host_items + 1);
         let place = self.chat.head.places + 1;
         let (kind, role) = (ItemKind::Message, Role::User);
@@ -148,7 +148,7 @@ impl Pen {
     }
 }
 
-pub(super) fn opened() -> Fact {
+pub(crate) fn opened() -> Fact {
     Fact::ChatOpened {
         agent: "demo".to_owned(),
         cwd: "/home/ada".to_owned(),
@@ -160,7 +160,7 @@ pub(super) fn opened() -> Fact {
     }
 }
 
-pub(super) fn accepted(n: u128, text: &str, by: Author, place: Place) -> Fact {
+pub(crate) fn accepted(n: u128, text: &str, by: Author, place: Place) -> Fact {
     Fact::MessageAccepted {
         message: message_id(n),
         by,

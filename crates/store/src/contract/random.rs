@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use holdfast_core::activity::Leftover;
 use holdfast_core::fact::{Author, Death, Evidence, Fact, Place, RefusedWhy, WithdrawnWhy};
 use holdfast_core::fold::fold;
 use holdfast_core::frame::Answer;
@@ -88,6 +89,12 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             return (Vec::new(), vec![row]);
         }
         18 => return (Vec::new(), vec![Row::ItemClosed { item }]),
+        19 if b % 3 == 0 => {
+            let (id, command) = ("l1".to_owned(), format!("serve {a}"));
+            let since = Micros(3);
+            let named = vec![Leftover { id, command, ports: vec![8080], since }];
+            Fact::LeftoversSeen { count: 1, named }
+        }
         19 => Fact::CallsAbandoned { origin: u32::from(a % 3) },
         20 => Fact::PromptOpened { prompt, item, asked: asked() },
         21 => {

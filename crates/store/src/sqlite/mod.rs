@@ -10,6 +10,8 @@ mod project;
 mod read;
 mod readers;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tidy;
 pub(crate) mod words;
 mod writer;
@@ -55,7 +57,8 @@ struct Inner {
     /// None once it is stopped.
     calls: Mutex<Option<mpsc::Sender<Call>>>,
     readers: Mutex<Option<Readers>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    reading: Mutex<Vec<JoinHandle<()>>>,
+    writing: Mutex<Vec<JoinHandle<()>>>,
     newest: watch::Sender<u64>,
     damage: Damage,
     identity: Identity,
@@ -81,16 +84,17 @@ impl Sqlite {
             }
         };
         let newest = watch::Sender::new(newest);
-        let (readers, mut threads) = Readers::start(&file, &damage)?;
+        let (readers, reading) = Readers::start(&file, &damage)?;
         readers.look_for_damage(&file);
         let (calls, waiting) = mpsc::channel(CALLS_WAITING_MAX);
         let writer = Writer::new(file, options.pages_max, db, newest.clone(), damage.clone());
         let thread = std::thread::Builder::new().name("store-write".to_owned());
-        threads.push(thread.spawn(move || writer.run(waiting)).map_err(OpenError::Thread)?);
+        let writing = thread.spawn(move || writer.run(waiting)).map_err(OpenError::Thread)?;
         let inner = Inner {
             calls: Mutex::new(Some(calls)),
             readers: Mutex::new(Some(readers)),
-            threads: Mutex::new(threads),
+            reading: Mutex::new(reading),
+            writing: Mutex::new(vec![writing]),
             newest,
             damage,
             identity,
@@ -113,19 +117,25 @@ impl Inner {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The readers end first: the last connection to close folds the log back, and only the
+    /// writer's can.
     fn stop(&self) {
+        drop(self.readers.lock().unwrap_or_else(PoisonError::into_inner).take());
+        join(&self.reading);
         if let Some(calls) = self.calls.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // A caller that still waits holds a sender too. Where there is no room for this word
             // the writer ends once all of them are gone.
             drop(calls.try_send(Call::Stop));
         }
-        drop(self.readers.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for thread in threads {
-            // A thread that panicked has nothing more to say.
-            drop(thread.join());
-        }
+        join(&self.writing);
+    }
+}
+
+fn join(threads: &Mutex<Vec<JoinHandle<()>>>) {
+    let threads = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
+    for thread in threads {
+        // A thread that panicked has nothing more to say.
+        drop(thread.join());
     }
 }
 

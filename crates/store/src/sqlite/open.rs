@@ -238,3 +238,22 @@ fn count_opening(db: &mut Connection) -> rusqlite::Result<Identity> {
     step.commit()?;
     Ok(Identity { incarnation, generation })
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_file_system_is_told_by_its_number() {
+        assert!(same_magic(0x6969_i64, 0x6969));
+        // Some machines say it in 32 signed bits.
+        assert!(same_magic(0xFF53_4D42_u32 as i32, 0xFF53_4D42));
+        assert!(same_magic(0xFF53_4D42_u64, 0xFF53_4D42));
+        assert!(!same_magic(0xEF53_i64, 0x6969));
+    }
+
+    #[test]
+    fn a_local_directory_is_taken() {
+        assert_eq!(network_file_system(&std::env::temp_dir()).unwrap(), None);
+    }
+}

@@ -1,7 +1,6 @@
 //! What is removed in time: the rows of deleted chats, old changes, old operations. In slices, and
 //! only while nobody waits.
 
-use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::fail::Fail;
@@ -9,17 +8,20 @@ use super::writer::Call;
 
 /// Rows that one slice removes of one table.
 const SLICE_ROWS: i64 = 200;
-/// Changes that are kept however old they are.
-const CHANGES_KEPT: i64 = 1_000_000;
-/// Age up to which every change is kept.
-const CHANGES_KEPT_MICROS: i64 = 7 * DAY_MICROS;
-/// Age up to which operations are kept.
-const OPERATIONS_KEPT_MICROS: i64 = 90 * DAY_MICROS;
-const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
+/// For how long things are kept.
+pub(super) mod kept {
+    /// Changes that are kept however old they are.
+    pub(in crate::sqlite) const CHANGES: i64 = 1_000_000;
+    /// Age in microseconds up to which every change is kept.
+    pub(super) const CHANGES_MICROS: i64 = 7 * DAY_MICROS;
+    /// Age in microseconds up to which operations are kept.
+    pub(super) const OPERATIONS_MICROS: i64 = 90 * DAY_MICROS;
+    const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
+}
 /// For so long after a start, or after the clock jumped, nothing expires.
 const SETTLE_MICROS: i64 = 60 * 1_000_000;
 /// A step of the clock between two commits that counts as a jump, to either side.
-const JUMP_MICROS: i64 = 3600 * 1_000_000;
+const JUMP_MICROS: u64 = 3600 * 1_000_000;
 /// Calls after which expiry is looked at again.
 const LOOK_CALLS: usize = 4096;
 
@@ -27,7 +29,7 @@ const LOOK_CALLS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Tidy {
     /// Since when the clock has gone on without a jump, and its last word.
-    clock: Option<(Micros, Micros)>,
+    clock: Option<(i64, i64)>,
     calls: usize,
     expiry_due: bool,
     /// Whether a deleted chat may be waiting; at first it is not known.
@@ -44,10 +46,7 @@ impl Tidy {
                 Call::Stop => None,
             };
             if let Some(at) = at {
-                self.clock = Some(match self.clock {
-                    Some((since, last)) if (at.0 - last.0).abs() <= JUMP_MICROS => (since, at),
-                    Some(_) | None => (at, at),
-                });
+                self.heard(at.0);
             }
         }
         self.calls += batch.len();
@@ -58,10 +57,18 @@ impl Tidy {
         self.reaped = false;
     }
 
-    /// The time before which things may be old, once the clock has settled.
-    fn settled(&self) -> Option<i64> {
+    /// Takes notice of the time, in microseconds.
+    pub(super) fn heard(&mut self, at: i64) {
+        self.clock = Some(match self.clock {
+            Some((since, last)) if at.abs_diff(last) <= JUMP_MICROS => (since, at),
+            Some(_) | None => (at, at),
+        });
+    }
+
+    /// The time, once the clock has settled.
+    pub(super) fn settled(&self) -> Option<i64> {
         let (since, last) = self.clock?;
-        (last.0 - since.0 >= SETTLE_MICROS).then_some(last.0)
+        (last.saturating_sub(since) >= SETTLE_MICROS).then_some(last)
     }
 
     /// Removes a little. Whether there may be more to remove; after a failure there is not, until
@@ -131,17 +138,17 @@ pub(super) fn expire(db: &mut Connection, now: i64) -> Result<bool, Fail> {
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let newest = "SELECT MAX(n) FROM changes";
     let newest: Option<i64> = step.query_row(newest, [], |row| row.get(0))?;
-    let kept = newest.unwrap_or(0).saturating_sub(CHANGES_KEPT);
+    let spared = newest.unwrap_or(0).saturating_sub(kept::CHANGES);
     // Only from the front, so that what is kept is without gaps.
     let sql = "SELECT n, at FROM changes ORDER BY n LIMIT ?";
-    let old = now.saturating_sub(CHANGES_KEPT_MICROS);
+    let old = now.saturating_sub(kept::CHANGES_MICROS);
     let mut last = None;
     {
         let mut sql = step.prepare_cached(sql)?;
         let rows = sql.query_map([SLICE_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for row in rows {
             let (n, at): (i64, i64) = row?;
-            if n > kept || at >= old {
+            if n > spared || at >= old {
                 break;
             }
             last = Some(n);
@@ -155,7 +162,7 @@ pub(super) fn expire(db: &mut Connection, now: i64) -> Result<bool, Fail> {
     }
     let sql = "DELETE FROM operations WHERE rowid IN
         (SELECT rowid FROM operations WHERE at < ? LIMIT ?)";
-    let old = now.saturating_sub(OPERATIONS_KEPT_MICROS);
+    let old = now.saturating_sub(kept::OPERATIONS_MICROS);
     gone += step.execute(sql, params![old, SLICE_ROWS])?;
     step.commit()?;
     Ok(gone > 0)

@@ -86,7 +86,7 @@ pub(crate) const fn kind(fact: &Fact) -> &'static str {
 }
 
 /// Every kind of fact that this build can read.
-pub(crate) const KINDS: [&str; 51] = [
+pub(crate) const KINDS: [&str; 52] = [
     "chat_opened",
     "chat_titled",
     "slot_bound",
@@ -120,6 +120,7 @@ pub(crate) const KINDS: [&str; 51] = [
     "task_started",
     "task_ended",
     "attempt_starting",
+    "leftovers_seen",
     "attempt_born",
     "attempt_ready",
     "frame_issued",

@@ -221,7 +221,7 @@ fn let_run(scene: &mut Scene) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_comes_the_invariants_hold_and_the_queue_drains(

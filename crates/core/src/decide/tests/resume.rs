@@ -332,3 +332,15 @@ fn a_resume_that_was_never_born_is_started_again() {
     scene.resume().dead(Death::NeverBorn, Boot::Same);
     assert_eq!(scene.last(), ["ended", "starting 3 to resume"]);
 }
+
+#[test]
+fn a_resume_while_the_last_one_is_being_stopped_sends_nothing_twice() {
+    let mut scene = Scene::offered();
+    scene.resume().born().replays(1, Some("m0")).ready().does(Command::StopAgent).resume();
+    assert_eq!(scene.last(), ["resume"]);
+    assert!(scene.has_offer());
+    scene.dies();
+    assert_eq!(scene.stranded(), ["continuation refused"]);
+    scene.resume().born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+}

@@ -54,7 +54,9 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
 fn whole(db: &Connection, key: &[u8], raw: Raw) -> Result<ItemRow, Fail> {
     let Raw { n, mut row, bytes } = raw;
     for (field, bytes) in FIELDS.into_iter().zip(bytes) {
-        if bytes > 0 {
+        // The text of a message is its own row.
+        let of_message = matches!(row.body, Body::Message { .. }) && field == Field::Text;
+        if bytes > 0 && !of_message {
             row.texts.push(head(db, n, field, bytes)?);
         }
     }

@@ -78,10 +78,10 @@ fn head(db: &Connection, key: &[u8], seq: Seq) -> Option<Head> {
 
 /// What outlived its tool call, as last shown.
 fn leftovers(db: &Connection, key: &[u8]) -> Result<Vec<Leftover>, Fail> {
-    let sql = "SELECT summary FROM heads WHERE chat = ?";
+    let sql = "SELECT summary FROM chats WHERE chat = ?";
     let stored: String = db.prepare_cached(sql)?.query_row([key], |row| row.get(0))?;
-    let summary: Option<Summary> = from_json(&stored);
-    Ok(summary.map(|summary| summary.activity.leftovers).unwrap_or_default())
+    let summary: Summary = from_json(&stored).ok_or_else(|| super::bad("a summary", &stored))?;
+    Ok(summary.activity.leftovers)
 }
 
 fn aside(db: &Connection, key: &[u8], head: &Head) -> Result<Aside, Fail> {
