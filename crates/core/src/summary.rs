@@ -124,12 +124,12 @@ pub fn held(chat: &Chat) -> Option<Held> {
 }
 
 /// The message that may be handed over next, if any waits that may. An exemption lifts a pause;
-/// that of a resume lifts its own offer too. Nothing lifts a failure but an act that clears it.
+/// beside an offer only its own resume makes one. Nothing lifts a failure but an act that clears it.
 #[must_use]
 pub fn next(chat: &Chat) -> Option<&Queued> {
     let head = &chat.head;
     let queue = &chat.aside.queue;
-    if head.failure.is_some() || head.offer.as_ref().is_some_and(|offer| !offer.resuming) {
+    if head.failure.is_some() {
         return None;
     }
     let exempt = head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));

@@ -2,11 +2,17 @@
 //! is, and clears what attempts left on disk that no chat has any more.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use holdfast_keeper::registry::{self, AttemptDir};
 use holdfast_store::QueryError;
 
 use crate::host::Host;
+
+/// How often it is looked whether a killed keeper is gone.
+const GONE_POLL: Duration = Duration::from_millis(20);
+/// How long it has to go.
+const GONE_POLLS_MAX: u32 = 500;
 
 impl Host {
     /// Begins to host: adopts, settles, goes on.
@@ -50,7 +56,9 @@ impl Host {
                         tracing::warn!("an attempt's leftovers stay: {error}");
                     }
                 }
-                Ok(true) if release_ended(&dir) => {}
+                Ok(true) if release_ended(&dir) => {
+                    tokio::spawn(remove_when_dead(dir));
+                }
                 Ok(true) | Err(_) => self.shared.note_damage(format!(
                     "A keeper lives that belongs to no chat of this store: attempt {}. It was \
                      left alone.",
@@ -68,4 +76,18 @@ fn release_ended(dir: &AttemptDir) -> bool {
     let over = record.agent.is_none_or(|agent| !holdfast_keeper::tree::is_alive(agent))
         && holdfast_keeper::tree::count(dir.attempt()).is_ok_and(|count| count == 0);
     over && holdfast_keeper::tree::kill_keeper(record.keeper)
+}
+
+/// Removes an attempt from the disk once its keeper, which was killed, is gone.
+async fn remove_when_dead(dir: AttemptDir) {
+    for _ in 0..GONE_POLLS_MAX {
+        if dir.is_alive().is_ok_and(|alive| !alive) {
+            if let Err(error) = registry::remove(&dir) {
+                tracing::warn!("an attempt's leftovers stay: {error}");
+            }
+            return;
+        }
+        tokio::time::sleep(GONE_POLL).await;
+    }
+    tracing::warn!("the keeper of attempt {} was killed and lives", dir.attempt());
 }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use holdfast_store::Store;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::{Names, Tokens};
 use crate::events::Hub;
+use crate::limits::BODIES_BYTES_MAX;
 use crate::port::Host;
 
 /// The border of one host. Cheap to clone.
@@ -18,6 +20,8 @@ pub struct App {
     pub(crate) tokens: Arc<dyn Tokens>,
     pub(crate) names: Arc<Names>,
     pub(crate) hub: Hub,
+    /// The bytes that bodies may still take.
+    pub(crate) bodies: Arc<Semaphore>,
     pub(crate) stopping: CancellationToken,
     /// The event sockets, which outlive their requests.
     pub(crate) streams: TaskTracker,
@@ -40,6 +44,7 @@ impl App {
             tokens,
             names: Arc::new(names),
             hub,
+            bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             stopping,
             streams: TaskTracker::new(),
         }

@@ -36,6 +36,8 @@ pub const PAGE_ITEMS: usize = 50;
 pub const OFFERS_AT_ONCE_MAX: usize = 10_000;
 /// Characters of the name of an agent, a model, a mode or a device.
 pub const NAME_CHARS_MAX: usize = 200;
+/// Bytes of all bodies that are being read or decided about at once.
+pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a refused body that are read and thrown away, so that the answer reaches a caller that
 /// is still writing.
 pub const DRAIN_BYTES_MAX: usize = 32 * 1024 * 1024;

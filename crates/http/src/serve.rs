@@ -125,3 +125,22 @@ impl AsyncWrite for Connection {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn a_connection_beyond_the_bound_waits_until_another_ends() {
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut bounded = Bounded { listener, free: Arc::new(Semaphore::new(1)) };
+        let _one = TcpStream::connect(address).await.unwrap();
+        let _two = TcpStream::connect(address).await.unwrap();
+        let (first, _) = bounded.accept().await;
+        assert!(bounded.accept().now_or_never().is_none());
+        drop(first);
+        bounded.accept().await;
+    }
+}

@@ -14,8 +14,8 @@ use holdfast_keeper::protocol::{
     WriteChunk,
 };
 use holdfast_keeper::record::{Exit, TreeEnd};
-use holdfast_keeper::registry::{DeadReader, Limits, Secret as KeeperSecret, Spec};
-use holdfast_keeper::spool::Assembler;
+use holdfast_keeper::registry::{Limits, Secret as KeeperSecret, Spec};
+use holdfast_keeper::spool::{Assembler, SpoolReader};
 use holdfast_keeper::Record;
 
 use crate::actor::Word;
@@ -347,7 +347,9 @@ impl Driver {
         while let Some((record, next)) = assembler.as_mut().and_then(Assembler::next) {
             self.position = next;
             let end = death_of(&record);
-            say.push(Word::Record(record, Position(next)));
+            if is_said(&record) {
+                say.push(Word::Record(record, Position(next)));
+            }
             if let Some((death, survivors)) = end {
                 say.push(dead(death, Boot::Same, survivors));
                 self.waiting = None;
@@ -462,14 +464,16 @@ impl Driver {
             Holder::Nobody | Holder::Keeper(_) => None,
         };
         let (mut rest, mut end, mut born) = (VecDeque::new(), None, false);
-        let reader = files.map(|files| DeadReader::over(files, self.attempt.uuid(), self.position));
+        let reader = files.map(|files| SpoolReader::open(files, self.attempt.uuid(), self.position));
         match reader {
             Some(Ok(reader)) => {
                 for (record, next) in reader.map_while(Result::ok) {
                     self.position = next;
                     born |= matches!(record, Record::Started(_));
                     end = death_of(&record).or(end);
-                    rest.push_back(Word::Record(record, Position(next)));
+                    if is_said(&record) {
+                        rest.push_back(Word::Record(record, Position(next)));
+                    }
                 }
             }
             Some(Err(error)) => w.say(|| format!("the spool of {}: {error}", short(self.attempt))),
@@ -519,6 +523,12 @@ fn take(w: &mut World, wire: u64) -> Option<Vec<u8>> {
 fn decode(bytes: &[u8]) -> Option<Reply<'_>> {
     let (message, _) = Message::take(bytes, MESSAGE_BYTES_MAX).ok()??;
     Reply::decode(&message).ok()
+}
+
+/// The end of an attempt is told as its death alone: a position behind it that was committed before
+/// the death would hide from the next host how it came.
+fn is_said(record: &Record) -> bool {
+    !matches!(record, Record::Exited { .. })
 }
 
 /// How an attempt ended, if this is the record that says so.

@@ -5,6 +5,8 @@ use holdfast_core::head::{Chat, Life};
 use holdfast_core::ids::ChatId;
 use holdfast_core::input::{Anyway, Choice, Command};
 
+use holdfast_store::ChatFilter;
+
 use crate::check;
 use crate::host;
 use crate::people::{self, Wish};
@@ -12,6 +14,8 @@ use crate::world::World;
 
 /// Rounds of a person's looking after everything.
 const ROUNDS_MAX: u32 = 40;
+/// Chats of one list.
+const CHATS_MAX: usize = 100;
 /// Steps of one round.
 const STEPS_MAX: u32 = 20_000;
 /// How long nothing must happen before a person looks again, in microseconds.
@@ -24,6 +28,10 @@ pub(crate) fn settle(w: &mut World) {
     w.weather.release_after = None;
     w.people.left = 0;
     w.set_disk_full(false);
+    // Also what nobody was told of is in the list.
+    for row in w.journal.store.chats(ChatFilter::All, None, CHATS_MAX).unwrap_or_default().rows {
+        w.people.chats.entry(row.id).or_default();
+    }
     for _ in 0..ROUNDS_MAX {
         rest(w);
         if w.violation().is_some() {

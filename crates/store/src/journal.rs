@@ -140,7 +140,8 @@ pub enum CommitError {
 pub trait Journal: Send + Sync {
     /// Stores all of these units or none of them, in order, and answers when a power cut cannot
     /// take them back. Units of several chats may go together; calls that wait at the same time
-    /// share one transaction and fail each by itself.
+    /// share one transaction and fail each by itself. Nothing happens before the answer is first
+    /// waited for; giving up waiting after that takes nothing back.
     ///
     /// # Errors
     /// See [`CommitError`]; in all cases but [`CommitError::Uncertain`] nothing was stored.

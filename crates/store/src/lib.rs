@@ -18,4 +18,4 @@ pub use journal::{CommitError, Committed, Journal, Operation, Pending, Progress,
 pub use memory::{Memory, MemoryStore};
 pub use query::{Answer, QueryError, Store};
 pub use rows::*;
-pub use sqlite::{OpenError, Options, Sqlite};
+pub use sqlite::{FILE, OpenError, Options, Sqlite};

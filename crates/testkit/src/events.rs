@@ -27,7 +27,7 @@ pub struct Told {
 }
 
 /// Whatever tells frames.
-pub trait Listen {
+pub trait Listen: Send {
     /// The next frame; none at the end of the stream.
     fn next(&mut self) -> Option<Told>;
 }

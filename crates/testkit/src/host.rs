@@ -107,15 +107,7 @@ impl Place {
         let Ok(ready) = serde_json::from_str::<Value>(&line) else {
             return Err(child.wait().unwrap());
         };
-        Ok(TestHost {
-            place: self,
-            url: ready["url"].as_str().unwrap().to_owned(),
-            token: ready["token"].as_str().unwrap().to_owned(),
-            generation: ready["generation"].as_u64().unwrap(),
-            child,
-            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
-            client: reqwest::Client::new(),
-        })
+        Ok(TestHost::attached(self, child, &ready))
     }
 
     /// The pids of the keepers of this place, by the records on disk.
@@ -206,7 +198,20 @@ pub struct TestHost<'a> {
     client: reqwest::Client,
 }
 
-impl TestHost<'_> {
+impl<'a> TestHost<'a> {
+    /// The host that a test started by its own means, and what it said when it was ready.
+    pub fn attached(place: &'a Place, child: Child, ready: &Value) -> Self {
+        Self {
+            place,
+            url: ready["url"].as_str().unwrap().to_owned(),
+            token: ready["token"].as_str().unwrap().to_owned(),
+            generation: ready["generation"].as_u64().unwrap(),
+            child,
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+            client: reqwest::Client::new(),
+        }
+    }
+
     /// The host's pid.
     pub fn pid(&self) -> u32 {
         self.child.id()

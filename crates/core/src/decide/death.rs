@@ -31,14 +31,15 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     if let Verdict::Offer(cause) = verdict {
         offer::record(d, cause);
     }
+    let missing = Missing::of(death, boot);
     close_turn(d, attempt.origin);
-    prompt::lost(d);
+    prompt::lost(d, missing);
     let live: Vec<TaskId> = d.chat.head.tasks.keys().copied().collect();
     for task in live {
         d.push(Fact::TaskEnded { task, how: TaskEnd::Lost });
     }
     d.push(Fact::AttemptEnded { attempt: attempt.id, death });
-    settle_outstanding(d, &attempt, boot);
+    settle_outstanding(d, &attempt, missing);
     offer::show(d);
     if let Verdict::Failed(fault) = verdict {
         offer::resume_failed(d, fault, &cut(stderr, STDERR_CHARS_MAX));
@@ -119,17 +120,43 @@ fn close_turn(d: &mut Draft<'_>, origin: u32) {
     d.push(Fact::CallsAbandoned { origin });
 }
 
-/// What became of the message at the agent. A line that was not wholly written was not taken,
-/// within the same boot; of any other the agent's own store is asked, where it can be.
-fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, boot: Boot) {
+/// What it proves that the spool has no mark of a frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It did not happen: the keeper lived to write it down.
+    NotDone,
+    /// A frame without a beginning was not begun. One that was begun may have been written whole: the
+    /// keeper may have died between the last byte and the mark.
+    NotBegun,
+    /// Nothing: the machine went, and the spool was not synced.
+    Nothing,
+}
+
+impl Missing {
+    fn of(death: Death, boot: Boot) -> Self {
+        match (boot, death) {
+            (Boot::Other, _) => Self::Nothing,
+            (Boot::Same, Death::Exited { .. } | Death::NeverBorn) => Self::NotDone,
+            (Boot::Same, Death::KeeperLost | Death::HostLost) => Self::NotBegun,
+        }
+    }
+}
+
+/// What became of the message at the agent. A line that was provably not written whole was not
+/// taken; of any other the agent's own store is asked, where it can be.
+fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, missing: Missing) {
     let Some(outstanding) = d.chat.head.outstanding.clone() else { return };
     let message = outstanding.message;
     if d.chat.head.life == Life::Deleted {
         d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::ChatDeleted });
         return;
     }
-    let whole = outstanding.written == Written::Done || outstanding.state == Delivery::Taken;
-    if !whole && boot == Boot::Same {
+    let not_written = match (outstanding.written, missing) {
+        (Written::Done, _) | (_, Missing::Nothing) | (Written::Begun, Missing::NotBegun) => false,
+        (Written::No, Missing::NotDone | Missing::NotBegun)
+        | (Written::Begun, Missing::NotDone) => outstanding.state != Delivery::Taken,
+    };
+    if not_written {
         d.push(Fact::MessageRefused { message, why: RefusedWhy::NotWritten });
     } else {
         let asking = d.chat.head.handle.is_some() && attempt.capabilities.load;

@@ -163,6 +163,7 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
         return;
     }
     let message = outstanding.message;
+    turn::end_foreground(d);
     d.say(Notice::TurnFailed, &text);
     match proof {
         Proof::NotTaken => {

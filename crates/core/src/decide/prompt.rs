@@ -1,6 +1,7 @@
 //! Prompts: asked, answered once, written, taken, gone.
 
 use super::Draft;
+use super::death::Missing;
 use crate::fact::{Fact, OfferEnd};
 use crate::frame::{Answer, Outgoing, QuestionAnswer};
 use crate::head::PromptState;
@@ -180,13 +181,14 @@ pub(super) fn over(d: &mut Draft<'_>) {
 }
 
 /// The attempt died: what is open is gone, what was answered may have arrived or not.
-pub(super) fn lost(d: &mut Draft<'_>) {
+pub(super) fn lost(d: &mut Draft<'_>, missing: Missing) {
+    let written = missing != Missing::NotDone;
     let live: Vec<(PromptId, PromptState)> =
         d.chat.head.prompts.iter().map(|(id, prompt)| (*id, prompt.state)).collect();
     for (prompt, state) in live {
         d.push(match state {
             PromptState::Open => Fact::PromptGone { prompt },
-            PromptState::Answered { .. } => Fact::AnswerLost { prompt, written: false },
+            PromptState::Answered { .. } => Fact::AnswerLost { prompt, written },
             PromptState::Written => Fact::AnswerLost { prompt, written: true },
         });
     }

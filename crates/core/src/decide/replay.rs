@@ -33,17 +33,18 @@ pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
     }
 }
 
-/// A history whose last user message is ours names it, unless that is an earlier one with the
-/// same words: then the count decides. A history that is shorter than what the session is known to
-/// hold was shortened by the agent, and its count proves nothing.
+/// A longer history whose last user message is ours names it. One that is as long as before and
+/// ends with our words proves nothing: it may be an earlier message with the same words, and it
+/// may be ours behind others that the agent's store has lost. A history that is shorter than what
+/// the session is known to hold was shortened by the agent, and its count proves nothing.
 fn find(asking: &Stranded, messages: u64, last: Option<&str>) -> Found {
     let same = last == Some(asking.digest.as_str());
     match (same, messages.cmp(&asking.before)) {
         (true, std::cmp::Ordering::Greater) => Found::Named,
-        (true | false, std::cmp::Ordering::Equal) | (false, std::cmp::Ordering::Greater) => {
-            Found::Absent
+        (false, std::cmp::Ordering::Equal | std::cmp::Ordering::Greater) => Found::Absent,
+        (true, std::cmp::Ordering::Equal) | (true | false, std::cmp::Ordering::Less) => {
+            Found::Nothing
         }
-        (true | false, std::cmp::Ordering::Less) => Found::Nothing,
     }
 }
 

@@ -338,6 +338,12 @@ impl Scene {
         self.keeper(KeeperEvent::Dead { death, boot: Boot::Same, survivors: vec![9], stderr })
     }
 
+    /// So many processes outlived the tool call that started them.
+    pub(super) fn leaves_over(&mut self, count: u32) -> &mut Self {
+        let named = (0..count).map(|n| (n.to_string(), "server".to_owned(), vec![80])).collect();
+        self.keeper(KeeperEvent::Leftovers { named, count })
+    }
+
     pub(super) fn start_fails(&mut self, fault: StartFault) -> &mut Self {
         self.says(ProviderEvent::StartFailed { fault, text: String::new() }).dies()
     }

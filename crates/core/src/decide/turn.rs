@@ -40,11 +40,7 @@ pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text:
         TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::Lost => how,
     };
     prompt::over(d);
-    let foreground = d.chat.head.tasks.iter().filter(|(_, task)| task.foreground);
-    let foreground: Vec<TaskId> = foreground.map(|(id, _)| *id).collect();
-    for task in foreground {
-        d.push(Fact::TaskEnded { task, how: TaskEnd::Completed });
-    }
+    end_foreground(d);
     match (how, text) {
         (TurnEnd::Failed, text) => d.say(Notice::TurnFailed, text.as_deref().unwrap_or_default()),
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
@@ -55,6 +51,15 @@ pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text:
         d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
     }
     super::offer::finished(d, how);
+}
+
+/// What ends with a turn: also with one that the agent gave up before it was seen to begin.
+pub(super) fn end_foreground(d: &mut Draft<'_>) {
+    let foreground = d.chat.head.tasks.iter().filter(|(_, task)| task.foreground);
+    let foreground: Vec<TaskId> = foreground.map(|(id, _)| *id).collect();
+    for task in foreground {
+        d.push(Fact::TaskEnded { task, how: TaskEnd::Completed });
+    }
 }
 
 /// A user's Stop: the turn is to end, and the queue waits.

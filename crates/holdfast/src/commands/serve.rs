@@ -1,5 +1,6 @@
 //! `holdfast serve`.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,9 +62,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a person reads why it failed")]
 fn fail(failed: &Failed) -> ExitCode {
-    eprintln!("holdfast: {:#}", failed.error);
+    let _ = writeln!(std::io::stderr(), "holdfast: {:#}", failed.error);
     ExitCode::from(failed.code)
 }
 
@@ -151,8 +151,10 @@ fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
     })
 }
 
-#[expect(clippy::print_stdout, reason = "what a person or a program starts with")]
+/// Tells what a person or a program starts with. Whoever started this host may have closed the
+/// other end since, before a replacement for one: that is no reason to end.
 fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
     if args.json {
         let line = serde_json::json!({
             "event": "ready",
@@ -162,11 +164,12 @@ fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()>
             "pid": endpoint.pid,
             "generation": endpoint.generation,
         });
-        println!("{}", serde_json::to_string(&line)?);
+        let _ = writeln!(out, "{}", serde_json::to_string(&line)?);
         return Ok(());
     }
     let Endpoint { url, token, .. } = endpoint;
-    println!(
+    let _ = writeln!(
+        out,
         "Holdfast serves at {url}\n\
          data   {}\n\
          token  {token}\n\n\

@@ -271,30 +271,34 @@ impl Core {
         Ok(reply)
     }
 
-    /// The unit to commit, if anything was decided or read.
+    /// The unit to commit, if anything was decided or read, or if the answer has to be remembered
+    /// under an operation's key: a repeat is answered the same although nothing was changed.
     #[must_use]
     pub fn prepare(&self, at: Micros, operation: Option<Operation>) -> Prepared {
-        let unit = self.batch.as_ref().map(|batch| {
-            let state = &batch.state;
-            let progress = state.codec.as_ref().map(|(attempt, codec)| Progress {
-                attempt: *attempt,
-                codec: codec.to_bytes(),
-                position: state.position,
-            });
-            Unit {
-                chat: self.id,
-                after: batch.after,
-                at,
-                facts: batch.facts.clone(),
-                rows: batch.rows.clone(),
-                head: state.chat.head.clone(),
-                summary: Summary::of(&state.chat),
-                progress,
-                operation,
-                clear_draft: None,
-            }
+        let nothing = (self.state.chat.head.seq, &[][..], &[][..]);
+        let (state, (after, facts, rows)) = match &self.batch {
+            Some(batch) => (&batch.state, (batch.after, &batch.facts[..], &batch.rows[..])),
+            None if operation.is_some() => (&self.state, nothing),
+            None => return Prepared { unit: None },
+        };
+        let progress = state.codec.as_ref().map(|(attempt, codec)| Progress {
+            attempt: *attempt,
+            codec: codec.to_bytes(),
+            position: state.position,
         });
-        Prepared { unit }
+        let unit = Unit {
+            chat: self.id,
+            after,
+            at,
+            facts: facts.to_vec(),
+            rows: rows.to_vec(),
+            head: state.chat.head.clone(),
+            summary: Summary::of(&state.chat),
+            progress,
+            operation,
+            clear_draft: None,
+        };
+        Prepared { unit: Some(unit) }
     }
 
     /// The unit is committed: what was decided is so.
@@ -374,7 +378,7 @@ impl State {
 
 /// What a record says beside the agent's own words. The end of an attempt is not among them: its
 /// death is told by whoever looked for what may still live.
-fn keeper_events(record: &Record) -> Vec<KeeperEvent> {
+pub(crate) fn keeper_events(record: &Record) -> Vec<KeeperEvent> {
     match record {
         Record::Started(process) => vec![KeeperEvent::Born { pid: process.pid }],
         Record::FrameBegun(frame) => vec![KeeperEvent::FrameBegun(FrameNo(*frame))],

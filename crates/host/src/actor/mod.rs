@@ -5,5 +5,6 @@ mod core;
 mod orders;
 mod shell;
 
+pub(crate) use self::core::keeper_events;
 pub use self::core::{Core, Delta, Prepared};
 pub use shell::{Caller, Handle, Message, OperationKey, Prepare, spawn};

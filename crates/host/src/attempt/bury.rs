@@ -2,14 +2,12 @@
 //! agent is ended, then the death is told. And a keeper that is not ours to adopt.
 
 use holdfast_core::fact::Death;
-use holdfast_core::ids::Position;
 use holdfast_core::input::Boot;
 use holdfast_keeper::Record;
 use holdfast_keeper::registry;
 use holdfast_keeper::tree::{self, Survivors};
 use tokio::sync::mpsc;
 
-use super::Word;
 use super::driver::{Run, chain, death_of};
 
 /// Records that wait between disk and actor.
@@ -20,8 +18,9 @@ pub(super) async fn bury(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
     let (end, born) = take_rest(run).await;
     let boot = match (&record, tree::boot_id()) {
-        (Some(record), Ok(now)) if record.boot_id != now => Boot::Other,
-        (Some(_), _) | (None, _) => Boot::Same,
+        (Some(record), Ok(now)) if record.boot_id == now => Boot::Same,
+        // A keeper that did anything has written its record: without one nothing is proven.
+        (Some(_) | None, _) => Boot::Other,
     };
     let attempt = run.start.attempt.uuid();
     let known = record.clone();
@@ -69,8 +68,9 @@ async fn take_rest(run: &mut Run) -> (Option<(Death, Vec<u32>)>, bool) {
     while let Some((record, next)) = records.recv().await {
         run.position = next;
         born |= matches!(record, Record::Started(_));
-        end = death_of(&record).or(end);
-        run.say(Word::Record(record, Position(next))).await;
+        let last = death_of(&record);
+        run.tell(record, next, last.is_some()).await;
+        end = last.or(end);
     }
     let _ = reading.await;
     (end, born)

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
 use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
+use crate::actor::keeper_events;
 use crate::host::Shared;
 
 /// How soon a keeper that does not answer is tried again.
@@ -78,7 +79,12 @@ impl Run {
             Origin::Adopted => self.dir.path().exists(),
         };
         if !alive {
-            self.dead(Death::NeverBorn, Boot::Same, Vec::new()).await;
+            // A folder that is not there proves nothing after a power cut.
+            let boot = match origin {
+                Origin::Fresh => Boot::Same,
+                Origin::Adopted => Boot::Other,
+            };
+            self.dead(Death::NeverBorn, boot, Vec::new()).await;
         } else {
             self.keep().await;
         }
@@ -89,6 +95,18 @@ impl Run {
     /// Tells the actor.
     pub(super) async fn say(&self, word: Word) {
         let _ = self.speak.send((self.start.attempt, word)).await;
+    }
+
+    /// Tells the actor of a record. The last one is never passed by the position: it is told as
+    /// what it says, so that whoever comes after a crash reads it again, until the death is committed.
+    pub(super) async fn tell(&self, record: Record, next: u64, last: bool) {
+        if !last {
+            self.say(Word::Record(record, Position(next))).await;
+            return;
+        }
+        for event in keeper_events(&record) {
+            self.say(Word::Event(event)).await;
+        }
     }
 
     pub(super) async fn dead(&self, death: Death, boot: Boot, survivors: Vec<u32>) {
@@ -226,7 +244,7 @@ impl Run {
         while let Some((record, next)) = events.recv().await {
             self.position = next;
             let end = death_of(&record);
-            self.say(Word::Record(record, Position(next))).await;
+            self.tell(record, next, end.is_some()).await;
             if self.speak.is_closed() {
                 return Served::Lost;
             }

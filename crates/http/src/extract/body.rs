@@ -1,6 +1,7 @@
 //! The body of a write, read within its bounds, and who wants it under which key.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
@@ -11,11 +12,13 @@ use holdfast_core::limits::{BODY_BYTES_MAX, MESSAGE_BODY_BYTES_MAX};
 use holdfast_core::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use crate::app::App;
 use crate::auth::Principal;
 use crate::extract::{Fields, json, operation};
-use crate::limits::{BODY_READ_PATIENCE, DRAIN_BYTES_MAX, DRAIN_PATIENCE};
+use crate::limits::{BODIES_BYTES_MAX, BODY_READ_PATIENCE, DRAIN_BYTES_MAX, DRAIN_PATIENCE};
 use crate::port::{Caller, OperationKey};
 use crate::problem::Problem;
 
@@ -46,6 +49,8 @@ pub(crate) struct Call<L> {
     /// The device by its own word.
     pub(crate) device: Option<String>,
     object: Map<String, Value>,
+    /// What the body takes of the bytes of all bodies.
+    _share: Option<OwnedSemaphorePermit>,
     limit: PhantomData<L>,
 }
 
@@ -59,15 +64,21 @@ impl<L> Call<L> {
     }
 }
 
-impl<S: Send + Sync, L: BodyLimit> FromRequest<S> for Call<L> {
+impl<L: BodyLimit> FromRequest<App> for Call<L> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        Self::read(request, &app.bodies).await
+    }
+}
+
+impl<L: BodyLimit> Call<L> {
+    async fn read(request: Request, bodies: &Arc<Semaphore>) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         let principal = Principal::of(&parts.extensions)?;
         let key = operation::key(&parts.headers)?;
         let device = operation::device(&parts.headers)?;
-        let body = read(body, L::BYTES).await?;
+        let (body, share) = read(body, L::BYTES, bodies).await?;
         let operation = key.map(|key| {
             let mut hash = Sha256::new();
             for part in [parts.method.as_str(), "\n", parts.uri.path(), "\n"] {
@@ -79,12 +90,16 @@ impl<S: Send + Sync, L: BodyLimit> FromRequest<S> for Call<L> {
         });
         let caller = Caller { principal: principal.name.to_string(), operation };
         let object = json::object(&body)?;
-        Ok(Self { principal, caller, device, object, limit: PhantomData })
+        Ok(Self { principal, caller, device, object, _share: share, limit: PhantomData })
     }
 }
 
-/// Reads a body of at most so many bytes.
-async fn read(body: Body, most: usize) -> Result<Bytes, Refusal> {
+/// Reads a body of at most so many bytes, and takes each from those of all bodies.
+async fn read(
+    body: Body,
+    most: usize,
+    bodies: &Arc<Semaphore>,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Refusal> {
     let too_large = || {
         let text = format!("The body is larger than {most} bytes, the most that this call takes.");
         Refusal::new(Code::BodyTooLarge, text).limit(most)
@@ -96,25 +111,41 @@ async fn read(body: Body, most: usize) -> Result<Bytes, Refusal> {
     }
     let mut stream = body.into_data_stream();
     let mut taken = BytesMut::new();
+    let mut share: Option<OwnedSemaphorePermit> = None;
     let whole = timeout(BODY_READ_PATIENCE, async {
         while let Some(piece) = stream.next().await {
             let piece = piece.map_err(|_| cut())?;
             if taken.len().saturating_add(piece.len()) > most {
-                return Ok(None);
+                return Err(too_large());
+            }
+            let bytes = u32::try_from(piece.len()).unwrap_or(u32::MAX);
+            let more = Arc::clone(bodies).try_acquire_many_owned(bytes).map_err(|_| crowded())?;
+            match &mut share {
+                Some(share) => share.merge(more),
+                None => share = Some(more),
             }
             taken.extend_from_slice(&piece);
         }
-        Ok(Some(()))
+        Ok(())
     });
     match whole.await {
-        Err(_) => Err(cut()),
-        Ok(Err(refusal)) => Err(refusal),
-        Ok(Ok(Some(()))) => Ok(taken.freeze()),
-        Ok(Ok(None)) => {
+        Ok(Ok(())) => Ok((taken.freeze(), share)),
+        Ok(Err(refusal)) => {
+            drop((taken, share));
             drain(Body::from_stream(stream)).await;
-            Err(too_large())
+            Err(refusal)
         }
+        Err(_) => Err(cut()),
     }
+}
+
+fn crowded() -> Refusal {
+    Refusal::new(
+        Code::Overloaded,
+        "More is being sent to the host at once than it holds. Nothing was stored. Try again in a \
+         moment.",
+    )
+    .limit(BODIES_BYTES_MAX)
 }
 
 fn cut() -> Refusal {
@@ -152,18 +183,33 @@ mod tests {
     use futures_util::stream;
     use std::convert::Infallible;
 
+    fn pool(bytes: usize) -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(bytes))
+    }
+
     #[tokio::test]
     async fn a_body_of_exactly_the_limit_is_taken_and_one_more_byte_is_not() {
-        assert_eq!(read(Body::from(vec![b' '; 8]), 8).await.unwrap().len(), 8);
-        let refusal = read(Body::from(vec![b' '; 9]), 8).await.unwrap_err();
+        assert_eq!(read(Body::from(vec![b' '; 8]), 8, &pool(8)).await.unwrap().0.len(), 8);
+        let refusal = read(Body::from(vec![b' '; 9]), 8, &pool(9)).await.unwrap_err();
         assert_eq!((refusal.code, refusal.limit), (Code::BodyTooLarge, Some(8)));
     }
 
     #[tokio::test]
     async fn a_body_that_does_not_say_its_length_is_counted_as_it_comes() {
         let pieces = stream::iter((0..9).map(|_| Ok::<_, Infallible>(Bytes::from_static(b" "))));
-        let refusal = read(Body::from_stream(pieces), 8).await.unwrap_err();
+        let refusal = read(Body::from_stream(pieces), 8, &pool(9)).await.unwrap_err();
         assert_eq!(refusal.code, Code::BodyTooLarge);
+    }
+
+    #[tokio::test]
+    async fn all_bodies_together_are_bounded_too() {
+        let pool = pool(10);
+        let first = read(Body::from("12345678"), 8, &pool).await.unwrap();
+        let refusal = read(Body::from("123"), 8, &pool).await.unwrap_err();
+        assert_eq!(refusal.code, Code::Overloaded);
+        drop(first);
+        assert!(read(Body::from("123"), 8, &pool).await.is_ok());
+        assert_eq!(pool.available_permits(), 10);
     }
 
     #[tokio::test]
@@ -172,7 +218,7 @@ mod tests {
             let mut request = Request::post(path).body(Body::from(body)).unwrap();
             request.headers_mut().insert(operation::HEADER, HeaderValue::from_static("k"));
             request.extensions_mut().insert(Principal::person("owner"));
-            Call::<PlainBody>::from_request(request, &()).await.map_err(|_| ()).unwrap().caller
+            Call::<PlainBody>::read(request, &pool(9)).await.map_err(|_| ()).unwrap().caller
         };
         let first = call("/a", "{}").await;
         assert_eq!(first, call("/a", "{}").await);

@@ -1,5 +1,7 @@
 //! The border over a host without agents: what clients send and what they are told.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where")]
+
 mod auth;
 mod client;
 mod cursors;
@@ -11,6 +13,7 @@ mod operations;
 mod prompts;
 mod queue;
 mod refusals;
+mod serving;
 mod shapes;
 mod slow;
 mod streams;

@@ -9,7 +9,7 @@ use crate::client::Border;
 use crate::shapes::takes;
 
 /// A chat whose agent died in the middle of a reply.
-async fn stopped(border: &Border) -> ChatId {
+pub(crate) async fn stopped(border: &Border) -> ChatId {
     let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
     let chat = got.json()["id"].as_str().unwrap().parse().unwrap();
     takes(&border.host, chat).await;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::client::Border;
+use crate::offers::stopped;
 
 #[tokio::test]
 async fn the_same_key_and_body_get_the_first_answer_again() {
@@ -33,6 +34,32 @@ async fn a_chat_is_opened_once_under_one_key() {
     assert_eq!(first["id"], again["id"]);
     assert_eq!(first["receipt"], again["receipt"]);
     assert_eq!(border.get("/api/v1/chats").await["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn one_key_may_name_a_write_to_several_chats() {
+    let border = Border::new();
+    let chats = json!([stopped(&border).await.to_string(), stopped(&border).await.to_string()]);
+    let key = [("idempotency-key", "k1")];
+    let body = json!({"chats": chats}).to_string();
+    let first = border.call_with("POST", "/api/v1/offers/dismiss", &key, body.clone()).await;
+    let again = border.call_with("POST", "/api/v1/offers/dismiss", &key, body).await;
+    assert_eq!(first.json(), again.json());
+    let outcomes = first.json();
+    let mut outcomes = outcomes["results"].as_array().unwrap().iter();
+    assert!(outcomes.all(|result| result["outcome"] == "dismissed"));
+}
+
+#[tokio::test]
+async fn an_odd_device_stores_nothing() {
+    let border = Border::new();
+    for device in ["", "\u{e9}", "x".repeat(201).as_str()] {
+        let body = json!({"agent": "demo"}).to_string();
+        let device = [("holdfast-device", device)];
+        let got = border.call_with("POST", "/api/v1/chats", &device, body).await;
+        assert_eq!((got.status.as_u16(), got.code()), (400, "invalid_field".to_owned()));
+    }
+    assert_eq!(border.get("/api/v1/chats").await["items"], json!([]));
 }
 
 #[tokio::test]

@@ -166,6 +166,7 @@ async fn a_call_that_names_nothing_is_refused(
     assert_eq!(got.headers["content-type"], "application/problem+json");
     assert_eq!(newest(&border).await, 0);
     assert!(border.host.told().is_empty());
+    assert_eq!(got.headers.contains_key("allow"), status == 405);
 }
 
 #[tokio::test]

@@ -21,6 +21,17 @@ async fn flood(border: &Border, chat: ChatId, items: std::ops::Range<u32>) {
     }
 }
 
+#[tokio::test]
+async fn who_answers_no_heartbeat_is_cut() {
+    let border = Border::new();
+    let mut silent = connect(border.serve().await, "").await;
+    frame(&mut silent).await;
+    let mut cut = border.app.hub().cut();
+    // From here on time moves whenever nothing else does; the client is not asked for anything.
+    tokio::time::pause();
+    cut.wait_for(|cut| *cut == 1).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_does_not_read_is_cut_with_4408_and_comes_back_with_its_cursor() {
     let border = Border::new();

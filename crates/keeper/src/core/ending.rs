@@ -191,6 +191,10 @@ impl<F: SpoolFs> KeeperCore<F> {
     }
 
     pub(super) fn agent_exited(&mut self, now: Now, exit: Exit, effects: &mut VecDeque<Effect>) {
+        // One that was given up as a survivor may still die.
+        if self.agent().is_none() {
+            return;
+        }
         self.agent = Agent::Dead(exit);
         self.frames.break_stdin(self.spool.fs());
         if self.ending.is_none() {
@@ -281,6 +285,7 @@ impl<F: SpoolFs> KeeperCore<F> {
             Agent::Unborn | Agent::Running(_) | Agent::NeverBorn => Exit::Signal(KILL),
         };
         self.agent = Agent::Dead(exit);
+        self.frames.break_stdin(self.spool.fs());
         self.holding = matches!(tree, TreeEnd::Left { .. });
         holdfast_fault::point("keeper.exit.before");
         self.record(now, Mark::Exited { exit, tree });

@@ -236,6 +236,7 @@ impl<F: SpoolFs> KeeperCore<F> {
         }
         self.sync_when_due(now);
         if matches!(self.agent, Agent::Unborn)
+            && self.greeting.is_none()
             && now >= self.hostless_deadline(self.spec.limits.start_wait_ms)
         {
             effects.push_back(Effect::Finish);
@@ -327,4 +328,4 @@ impl<F: SpoolFs> KeeperCore<F> {
 }
 
 #[cfg(test)]
-mod tests {}
+mod tests;

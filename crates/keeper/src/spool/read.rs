@@ -82,7 +82,7 @@ pub(crate) struct RawReader {
 impl RawReader {
     /// Reads from the first record of the segment in which `position` lies.
     fn at_segment_of(map: &SegmentMap, position: u64) -> Self {
-        let first = map.0.get(map.index_of(position)).map_or(position, |segment| segment.first);
+        let first = map.0.get(map.index_of(position)).map_or(0, |segment| segment.first);
         Self { position: first, at: None }
     }
 

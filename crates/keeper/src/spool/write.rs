@@ -244,6 +244,14 @@ impl<F: SpoolFs> Spool<F> {
         Ok(())
     }
 
+    /// For tests of a disk that takes nothing at all.
+    #[cfg(test)]
+    pub(crate) fn break_reserve(&mut self) {
+        let (file, bytes) = (self.tail_file(), self.tail_bytes());
+        let _ = self.fs.truncate(file, bytes);
+        self.reserved = bytes;
+    }
+
     fn tail_bytes(&self) -> u64 {
         self.map.0.last().map_or(0, |tail| tail.bytes)
     }

@@ -263,13 +263,13 @@ async fn run(rolls: Vec<Roll>) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 48,
+        cases: 32,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
     #[test]
     fn backends_agree_and_refolding_gives_the_stored_head(
-        rolls in proptest::collection::vec(any::<Roll>(), 1..120)
+        rolls in proptest::collection::vec(any::<Roll>(), 1..90)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(run(rolls));

@@ -24,6 +24,8 @@ pub(super) const CALLS_WAITING_MAX: usize = 1024;
 const BATCH_CALLS_MAX: usize = 256;
 /// Pages of the log after which it is folded back (4 MiB).
 const FOLD_PAGES: i32 = 1024;
+/// Pages that come to the log before it is tried again after a failure.
+const FOLD_AGAIN_PAGES: i32 = 256;
 /// Pages of the log after which the writer waits for readers in order to cut it (64 MiB).
 const CUT_PAGES: i32 = 16 * 1024;
 /// How long the writer waits for readers to let go of the log.
@@ -54,6 +56,8 @@ pub(super) struct Writer {
     /// None after a failure whose outcome is open, until the file could be opened again.
     db: Option<Connection>,
     log_pages: Arc<AtomicI32>,
+    /// Pages of the log at which it is folded back next.
+    fold_at: i32,
     /// The newest committed change.
     newest: watch::Sender<u64>,
     damage: Damage,
@@ -69,8 +73,8 @@ impl Writer {
         damage: Damage,
     ) -> Self {
         let log_pages = Arc::new(AtomicI32::new(0));
-        let mut this =
-            Self { file, pages_max, db: None, log_pages, newest, damage, tidy: Tidy::default() };
+        let (fold_at, tidy) = (FOLD_PAGES, Tidy::default());
+        let mut this = Self { file, pages_max, db: None, log_pages, fold_at, newest, damage, tidy };
         this.adopt(db);
         this
     }
@@ -118,18 +122,22 @@ impl Writer {
         let newest = *self.newest.borrow();
         self.tidy.saw(&batch);
         let written = batch::write(&mut db, batch, newest);
-        self.newest.send_if_modified(|n| std::mem::replace(n, written.newest) != written.newest);
-        for answer in written.answers {
-            answer.send();
-        }
         match written.outcome {
-            batch::Outcome::Known => self.db = Some(db),
+            batch::Outcome::Known => {
+                let newest = written.newest;
+                self.newest.send_if_modified(|n| std::mem::replace(n, newest) != newest);
+                self.db = Some(db);
+            }
             batch::Outcome::Open(error) => {
-                // What the file holds is known again only to a connection that reads it anew.
+                // What the file holds is known again only to a connection that reads it anew:
+                // before anybody is told to look.
                 self.damage.note(format!("A commit failed at the disk: {error}."));
                 drop(db);
                 self.db = self.reopen();
             }
+        }
+        for answer in written.answers {
+            answer.send();
         }
     }
 
@@ -142,14 +150,20 @@ impl Writer {
     }
 
     /// Folds the log back once it is long. That needs room in the file; without it the log stays
-    /// and the next commit tries again.
+    /// and a later commit tries again.
     fn fold_log(&mut self) {
         let pages = self.log_pages.load(Ordering::Relaxed);
-        let Some(db) = self.db.as_ref().filter(|_| pages > FOLD_PAGES) else { return };
+        let Some(db) = self.db.as_ref().filter(|_| pages > self.fold_at) else { return };
         let folded = if pages > CUT_PAGES { cut_log(db) } else { fold(db, "PASSIVE") };
         match folded {
-            Ok(()) => self.damage.over(FOLD_FAILED),
-            Err(_) => self.damage.note(FOLD_FAILED),
+            Ok(()) => {
+                self.fold_at = FOLD_PAGES;
+                self.damage.over(FOLD_FAILED);
+            }
+            Err(_) => {
+                self.fold_at = pages.saturating_add(FOLD_AGAIN_PAGES);
+                self.damage.note(FOLD_FAILED);
+            }
         }
     }
 

@@ -92,7 +92,7 @@ fn a_resumed_session_has_no_history_to_ask() {
 
 #[test]
 fn mode_and_model_are_set_where_the_agent_lists_them() {
-    let opened = r#"{"id":2,"result":{"sessionId":"s1","modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"}]},"configOptions":[{"id":"m","category":"model","currentValue":"a","options":[{"group":"g","options":[{"value":"b"}]}]}]}}"#;
+    let opened = r#"{"id":2,"result":{"sessionId":"s1","modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"}]},"configOptions":[{"id":"m","category":"model","currentValue":"a","options":[{"value":"a"},{"group":"g","options":[{"value":"b"}]}]}]}}"#;
     let wants = |mode: &str, model: &str| SessionSpec {
         mode: Some(mode.to_owned()),
         model: Some(model.to_owned()),
@@ -112,6 +112,7 @@ fn mode_and_model_are_set_where_the_agent_lists_them() {
             "wants session/set_mode\nwants session/set_config_option\nready s1 Some(\"a\") Some(\"ask\")\n",
         ),
         ("ask", "zzz", ["", ""], "ready s1 Some(\"a\") Some(\"ask\")\n"),
+        ("ask", "a", ["", ""], "ready s1 Some(\"a\") Some(\"ask\")\n"),
     ] {
         let (mut chat, _) = Chat::starting(&wants(mode, model));
         let _ = chat.line(r#"{"id":1,"result":{}}"#);

@@ -206,6 +206,9 @@ fn a_form_that_cannot_be_answered_exactly_is_refused() {
     };
     assert!(!refused("form", r#"{"a":{"type":"string"}}"#));
     assert!(refused("url", "{}"));
+    let long = "x".repeat(257);
+    let form = format!(r#"{{"{long}":{{"type":"string"}}}},"required":["{long}"],"x":{{}}"#);
+    assert!(refused("form", &form));
     let many: Vec<_> = (0..33).map(|n| format!(r#""f{n}":{{"type":"boolean"}}"#)).collect();
     assert!(refused("form", &format!("{{{}}}", many.join(","))));
     assert!(!refused("form", &format!("{{{}}}", many[..32].join(","))));

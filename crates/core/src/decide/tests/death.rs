@@ -64,9 +64,10 @@ fn an_agent_that_did_nothing_leaves_no_offer() {
     }
 }
 
-/// What becomes of the message at the agent: (taken, begun, done, same boot) → state.
+/// What becomes of the message at the agent: (marks in the spool, death, boot) → state. A keeper that
+/// was killed may have written the whole line and not lived to say so.
 #[test]
-fn a_line_that_was_not_wholly_written_was_not_taken_within_the_same_boot() {
+fn a_line_that_was_provably_not_written_whole_was_not_taken_within_the_same_boot() {
     let written = |scene: &mut Scene, marks: usize| {
         let frame = scene.frame();
         let marks = &[KeeperEvent::FrameBegun(frame), KeeperEvent::FrameDone(frame)][..marks];
@@ -74,19 +75,26 @@ fn a_line_that_was_not_wholly_written_was_not_taken_within_the_same_boot() {
             scene.keeper(mark.clone());
         }
     };
-    for (marks, boot, state) in [
-        (0, Boot::Same, "m0 refused"),
-        (1, Boot::Same, "m0 refused"),
-        (2, Boot::Same, "m0 asking"),
-        (0, Boot::Other, "m0 asking"),
-        (1, Boot::Other, "m0 asking"),
-        (2, Boot::Other, "m0 asking"),
+    let exited = Death::Exited { code: Some(1), signal: None };
+    for (marks, death, boot, state) in [
+        (0, Death::HostLost, Boot::Same, "m0 refused"),
+        (1, Death::HostLost, Boot::Same, "m0 asking"),
+        (2, Death::HostLost, Boot::Same, "m0 asking"),
+        (0, Death::KeeperLost, Boot::Same, "m0 refused"),
+        (1, Death::KeeperLost, Boot::Same, "m0 asking"),
+        (2, Death::KeeperLost, Boot::Same, "m0 asking"),
+        (0, exited, Boot::Same, "m0 refused"),
+        (1, exited, Boot::Same, "m0 refused"),
+        (2, exited, Boot::Same, "m0 asking"),
+        (0, Death::HostLost, Boot::Other, "m0 asking"),
+        (1, Death::HostLost, Boot::Other, "m0 asking"),
+        (2, Death::HostLost, Boot::Other, "m0 asking"),
     ] {
         let mut scene = Scene::starting();
         scene.born().ready();
         written(&mut scene, marks);
-        scene.dead(Death::HostLost, boot);
-        assert_eq!(scene.stranded(), [state], "{marks} {boot:?}");
+        scene.dead(death, boot);
+        assert_eq!(scene.stranded(), [state], "{marks} {death:?} {boot:?}");
     }
     // What the agent said it has was written, whatever the marks say.
     let mut scene = Scene::starting();
@@ -124,4 +132,23 @@ fn stderr_is_quoted_within_bounds() {
         _ => None,
     });
     assert!(filed.is_some_and(|bytes| (500..1000).contains(&bytes)), "{filed:?}");
+}
+
+/// A power cut may take an attempt's whole folder: what it says of nothing having been written is
+/// no proof then.
+#[test]
+fn what_was_born_and_left_nothing_was_lost_and_proves_nothing() {
+    let mut scene = Scene::idle();
+    scene.send("m1");
+    scene.dead(Death::NeverBorn, Boot::Same);
+    assert!(scene.last().iter().any(|said| said.starts_with("doubted m1")), "{:?}", scene.last());
+    assert!(scene.has_offer());
+}
+
+#[test]
+fn what_was_born_and_left_nothing_on_disk_was_taken_by_a_power_cut() {
+    let mut scene = Scene::starting();
+    scene.born().ready().dead(Death::NeverBorn, Boot::Same);
+    assert_eq!(scene.chat.head.shown_offer().map(|offer| offer.cause), Some(Cause::HostLost));
+    assert_eq!(scene.stranded(), ["m0 asking"], "what is missing proves nothing");
 }

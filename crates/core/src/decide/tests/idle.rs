@@ -55,6 +55,11 @@ fn what_shows_work_or_is_owed_keeps_its_agent() {
     let mut scene = Scene::starting();
     scene.quiet(u64::MAX / 4, AFTER);
     assert!(scene.last.is_empty(), "a start in progress");
+    let mut scene = Scene::idle();
+    scene.leaves_over(1).quiet(u64::MAX / 4, AFTER);
+    assert!(scene.last.is_empty(), "a process that outlived its tool call");
+    scene.leaves_over(0).quiet(1000, AFTER);
+    assert_eq!(scene.last(), ["stop idle"]);
 }
 
 #[test]

@@ -43,6 +43,12 @@ pub(super) fn check(before: &Chat, input: &Input, scene: &Scene, facts: &[Fact])
     if let Some(exempt) = head.exempt {
         assert!(chat.aside.queue.iter().any(|q| q.message == exempt), "exempt, but not waiting");
     }
+    if head.offer.as_ref().is_some_and(|offer| !offer.resuming) {
+        assert_eq!(head.exempt, None, "a message that passes an offer by");
+    }
+    if head.may_live {
+        assert!(head.attempt.is_none() && head.failure.is_some(), "two writers");
+    }
     if head.life != Life::Open {
         assert!(head.offer.is_none(), "an offer of a chat that is gone");
         assert!(!facts.iter().any(|f| matches!(f, Fact::AttemptStarting { .. })));

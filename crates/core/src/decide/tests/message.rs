@@ -165,6 +165,16 @@ fn a_closed_chat_sends_nothing_again() {
 }
 
 #[test]
+fn what_ends_with_the_turn_ends_with_a_message_that_the_agent_gave_up() {
+    let mut scene = Scene::idle();
+    scene.send("m1").written();
+    let (kind, label) = (TaskKind::Command, "fore".to_owned());
+    scene.says(ProviderEvent::TaskStarted { task: 1, kind, label, foreground: true });
+    fails(&mut scene, Proof::Nothing);
+    assert!(scene.chat.head.tasks.is_empty(), "it would show work for ever");
+}
+
+#[test]
 fn an_error_after_the_take_up_is_a_failed_turn_and_no_refusal() {
     let mut scene = Scene::working();
     fails(&mut scene, Proof::NotTaken);

@@ -23,8 +23,8 @@ fn a_history_names_the_message_or_lacks_it_or_proves_nothing() {
         (2, 4, true, &["taken m2 agentstore", "settled m2 agentstore"]),
         (2, 2, false, &["refused m2 not in store"]),
         (2, 3, false, &["refused m2 not in store"]),
-        // An earlier message with the same words, but no more than there were before.
-        (2, 2, true, &["refused m2 not in store"]),
+        // An earlier message with the same words, or ours, behind less than there was before.
+        (2, 2, true, &["doubted m2"]),
         // A history that the agent shortened proves nothing by its count, nor by its last message:
         // that may be the agent's own summary.
         (2, 1, true, &["doubted m2"]),

@@ -319,7 +319,7 @@ fn a_closed_chat_and_one_without_an_offer_resume_nothing() {
 #[test]
 fn a_resume_with_nothing_left_to_hand_over_is_over() {
     let mut scene = Scene::starting();
-    scene.quit().resume().born().ready().dead(Death::NeverBorn, Boot::Same);
+    scene.quit().resume().ready().dead(Death::NeverBorn, Boot::Same);
     assert_eq!(scene.stranded(), ["m0 refused"]);
     assert_eq!(scene.last().last().map(String::as_str), Some("resume stopped"));
     scene.resume().born().ready();

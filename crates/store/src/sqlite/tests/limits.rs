@@ -117,7 +117,7 @@ async fn too_many_queries_are_told_so() {
         let wait = wait.clone();
         let answer = readers.ask(move |_| {
             // It ends when the other side does.
-            drop(wait.lock().unwrap().recv());
+            assert!(wait.lock().unwrap().recv().is_err());
             Ok(())
         });
         asked.push(tokio::spawn(answer));
