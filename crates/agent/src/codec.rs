@@ -3,7 +3,7 @@
 //! the spool, so that a host which comes back after a kill reads on in the middle of anything.
 
 use holdfast_core::frame::Outgoing;
-use holdfast_core::ids::{FrameNo, MessageId};
+use holdfast_core::ids::FrameNo;
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
 use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
 use serde::{Deserialize, Serialize};
@@ -256,61 +256,6 @@ impl CodecState {
         }
         let restored: Restored = serde_json::from_slice(bytes).map_err(StateUnreadable::Damaged)?;
         Ok(restored.codec)
-    }
-}
-
-/// One run of a fuzzer: the data is split into lines, and some of its bytes say what the host does
-/// between them.
-///
-/// # Panics
-///
-/// When a promise of the codec is broken: the state outgrows its bound, cannot be read back, or
-/// goes on in another way after it was.
-pub fn fuzz_step(data: &[u8]) {
-    let spec = SessionSpec {
-        cwd: "/".to_owned(),
-        handle: None,
-        history: History::Ask,
-        model: None,
-        mode: None,
-    };
-    let (mut state, mut events) = CodecState::start(AgentKind::Acp, &spec);
-    let mut frame = 0;
-    let started: [&[u8]; 2] =
-        [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
-    for line in started.into_iter().chain(data.split(|byte| *byte == b'\n')) {
-        for event in std::mem::take(&mut events) {
-            if let ProviderEvent::Wants(wanted) = event {
-                let out = Outgoing::Protocol(wanted);
-                frame += 1;
-                let _ = state.step(Inward::Issued { frame: FrameNo(frame), out: &out });
-            }
-        }
-        match line.first() {
-            Some(b'm') => {
-                let message = MessageId::new(uuid::Uuid::nil());
-                let out = Outgoing::Message { message };
-                frame += 1;
-                let _ = state.step(Inward::Issued { frame: FrameNo(frame), out: &out });
-            }
-            Some(b'i') => {
-                frame += 1;
-                let out = Outgoing::Interrupt;
-                let _ = state.step(Inward::Issued { frame: FrameNo(frame), out: &out });
-            }
-            Some(b'w') => events = state.step(Inward::Written { frame: FrameNo(frame) }),
-            Some(b't') => events = state.step(Inward::Torn(line)),
-            Some(_) | None => {
-                let bytes = state.to_bytes();
-                let restored = CodecState::from_bytes(&bytes);
-                let Ok(mut restored) = restored else {
-                    unreachable!("a state cannot be read back: {restored:?}")
-                };
-                events = state.step(Inward::Line(line));
-                assert_eq!(events, restored.step(Inward::Line(line)), "another way after a crash");
-                assert_eq!(state, restored, "another state after a crash");
-            }
-        }
     }
 }
 

@@ -3,4 +3,5 @@
 pub mod acp;
 pub mod codec;
 pub mod demo;
+pub mod fuzz;
 pub mod jsonrpc;

@@ -4,7 +4,7 @@
 
 mod recorded;
 
-use holdfast_agent::codec::fuzz_step;
+use holdfast_agent::fuzz::acp;
 use proptest::prelude::*;
 use recorded::{lives, read};
 
@@ -35,13 +35,13 @@ fn corpus() -> Vec<Vec<u8>> {
 #[test]
 fn a_flipped_bit_is_no_panic() {
     for input in corpus() {
-        fuzz_step(&input);
+        acp(&input);
         // A prime step meets every part of the lines over the corpus.
         for at in (0..input.len()).step_by(997) {
             for bit in [0, 3, 7] {
                 let mut damaged = input.clone();
                 damaged[at] ^= 1 << bit;
-                fuzz_step(&damaged);
+                acp(&damaged);
             }
         }
     }
@@ -63,7 +63,7 @@ fn odd_lines_are_no_panic() {
         b"\"\\u",
         b"\"\\ud8\xc3\xa9",
     ] {
-        fuzz_step(line);
+        acp(line);
     }
 }
 
@@ -83,11 +83,11 @@ proptest! {
             input[at % len] = byte;
         }
         input.truncate(cut % (input.len() + 1));
-        fuzz_step(&input);
+        acp(&input);
     }
 
     #[test]
     fn any_bytes_are_no_panic(input in proptest::collection::vec(any::<u8>(), 0..512)) {
-        fuzz_step(&input);
+        acp(&input);
     }
 }

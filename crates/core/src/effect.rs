@@ -5,7 +5,7 @@
 use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
 use crate::head::Chat;
-use crate::ids::AttemptId;
+use crate::ids::{AttemptId, FrameNo};
 
 /// What is to be done about the agent of a chat.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Owed {
     pub secret: Secret,
     /// Frames that are to be written, in order.
     pub frames: Vec<Issued>,
+    /// The frame among them that is to be had back, if it has not begun.
+    pub withdraw: Option<FrameNo>,
     /// That it is to be stopped.
     pub stop: Option<StopWhy>,
 }
@@ -28,6 +30,7 @@ pub fn owed(chat: &Chat) -> Option<Owed> {
         attempt: attempt.id,
         secret: attempt.secret.clone(),
         frames: attempt.outbox.iter().cloned().collect(),
+        withdraw: chat.head.outstanding.as_ref().filter(|o| o.withdrawing).map(|o| o.frame),
         stop: attempt.stop,
     })
 }

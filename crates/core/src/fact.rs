@@ -49,6 +49,17 @@ impl Author {
     }
 }
 
+/// Who named a chat. A name that a person gave is not overwritten by the agent's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Namer {
+    /// A person, or whoever opened it.
+    #[default]
+    Person,
+    /// The agent.
+    Agent,
+}
+
 /// Where in the queue a message was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -202,6 +213,8 @@ pub enum Fact {
     /// The chat is called this.
     ChatTitled {
         title: String,
+        #[serde(default)]
+        by: Namer,
     },
     /// The chat is addressed by apps under this name, or under none.
     SlotBound {
@@ -247,6 +260,10 @@ pub enum Fact {
         attempt: AttemptId,
         frame: FrameNo,
         item: ItemId,
+    },
+    /// A person wants back what was handed over, if its frame has not begun.
+    WithdrawRequested {
+        message: MessageId,
     },
     MessageTaken {
         message: MessageId,

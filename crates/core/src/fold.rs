@@ -33,6 +33,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::QueueExempted { .. }
         | Fact::MessageRequeued { .. } => fold_queue(chat, fact),
         Fact::MessageHanded { .. }
+        | Fact::WithdrawRequested { .. }
         | Fact::MessageTaken { .. }
         | Fact::MessageSettled { .. }
         | Fact::MessageRefused { .. }
@@ -96,7 +97,9 @@ fn word(fact: &Fact) -> String {
 fn fold_chat(chat: &mut Chat, fact: &Fact) {
     let head = &mut chat.head;
     match fact {
-        Fact::ChatOpened { agent, cwd, model, mode, .. } => {
+        Fact::ChatTitled { by, .. } => head.named |= *by == crate::fact::Namer::Person,
+        Fact::ChatOpened { agent, cwd, title, model, mode, .. } => {
+            head.named = title.is_some();
             head.life = Life::Open;
             head.agent.clone_from(agent);
             head.cwd.clone_from(cwd);
@@ -213,8 +216,14 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     item: *item,
                     state: Delivery::Handed,
                     written: Written::No,
+                    withdrawing: false,
                 });
                 chat.head.exempt.take_if(|exempt| *exempt == *message);
+            }
+        }
+        Fact::WithdrawRequested { message } => {
+            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
+                o.withdrawing = true;
             }
         }
         Fact::MessageTaken { message, .. } => {

@@ -139,6 +139,9 @@ pub struct Outstanding {
     pub state: Delivery,
     /// How far its frame is.
     pub written: Written,
+    /// Whether a person wants it back, should its frame not have begun.
+    #[serde(default)]
+    pub withdrawing: bool,
 }
 
 /// Why a message that was handed over is neither settled nor waiting.
@@ -290,6 +293,9 @@ pub struct Head {
     pub agent: String,
     /// The working directory.
     pub cwd: String,
+    /// Whether a person named it.
+    #[serde(default)]
+    pub named: bool,
     /// The model that was asked for or is known.
     pub model: Option<String>,
     /// The mode that was asked for or is known.
@@ -352,6 +358,7 @@ impl Default for Head {
             life: Life::Unborn,
             agent: String::new(),
             cwd: String::new(),
+            named: false,
             model: None,
             mode: None,
             handle: None,

@@ -39,7 +39,7 @@ pub const STRANDED_MESSAGES_MAX: usize = 16;
 /// Bytes of the head of an item's text in lists; the rest is served in ranges.
 pub const ITEM_TEXT_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of the text of an answer to a prompt.
-pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
+pub const ANSWER_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of a draft.
 pub const DRAFT_BYTES_MAX: usize = 1024 * 1024;
 /// Items of one page.

@@ -59,7 +59,24 @@ pub fn is_for_role(value: &str, role: &str) -> bool {
     value.strip_prefix(role).is_some_and(|rest| rest.starts_with('.'))
 }
 
+/// What of this process's environment a parent hands on to a child of `role`: the variables that arm a
+/// point, if the point is that role's. Nothing in a release build.
 #[cfg(debug_assertions)]
+#[must_use]
+pub fn environment_for(role: &str) -> Vec<(&'static str, std::ffi::OsString)> {
+    armed::environment_for(role)
+}
+
+/// What of this process's environment a parent hands on to a child of `role`: nothing in a release build.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+#[must_use]
+pub fn environment_for(_role: &str) -> Vec<(&'static str, std::ffi::OsString)> {
+    Vec::new()
+}
+
+#[cfg(debug_assertions)]
+#[allow(clippy::disallowed_methods, reason = "a fault reaches a process by its environment only")]
 mod armed {
     use std::fs::File;
     use std::io::Write;
@@ -93,6 +110,16 @@ mod armed {
         Some((name.to_owned(), nth))
     }
 
+    pub(super) fn environment_for(role: &str) -> Vec<(&'static str, std::ffi::OsString)> {
+        match std::env::var(super::ENV) {
+            Ok(fault) if super::is_for_role(&fault, role) => {
+                let mark = std::env::var_os(super::MARK).map(|mark| (super::MARK, mark));
+                std::iter::once((super::ENV, fault.into())).chain(mark).collect()
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
     pub(super) fn pass(name: &'static str) {
         debug_assert!(super::POINTS.contains(&name), "fault point {name} is not in POINTS");
         let Some(armed) = armed() else { return };
@@ -105,7 +132,9 @@ mod armed {
     pub(super) fn is_next(name: &'static str) -> bool {
         armed().is_some_and(|armed| {
             let left = armed.left.load(Ordering::SeqCst);
-            armed.name == name && left == 1 && !armed.mark.as_ref().is_some_and(|mark| mark.exists())
+            armed.name == name
+                && left == 1
+                && !armed.mark.as_ref().is_some_and(|mark| mark.exists())
         })
     }
 
@@ -133,6 +162,7 @@ mod armed {
 }
 
 #[cfg(all(test, debug_assertions))]
+#[allow(clippy::disallowed_methods, reason = "the tests run themselves again, with a fault armed")]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;

@@ -278,7 +278,8 @@ fn the_table_has_every_route() {
             let calls = calls.lines().next().unwrap();
             let path = format!("{prefix}{path}");
             for method in ["get", "post", "put", "patch", "delete"] {
-                if calls.contains(&format!(" {method}(")) || calls.contains(&format!(".{method}(")) {
+                if calls.contains(&format!(" {method}(")) || calls.contains(&format!(".{method}("))
+                {
                     let known = ROUTES.iter().any(|known| {
                         known.path == path && known.method.eq_ignore_ascii_case(method)
                     });
@@ -461,7 +462,9 @@ fn a_body_that_is_no_object_or_too_large_is_refused_on_every_write() {
                 problem(&scene.call(route, body), 400, "invalid_json", None);
             }
             let large = match route.path.rsplit('/').next().unwrap() {
-                "chats" | "messages" | "draft" | "resume" if !route.path.ends_with("queue/resume") => {
+                "chats" | "messages" | "draft" | "resume"
+                    if !route.path.ends_with("queue/resume") =>
+                {
                     MESSAGE_BODY_BYTES_MAX
                 }
                 "{message}" if route.method == "PATCH" => MESSAGE_BODY_BYTES_MAX,
@@ -516,7 +519,8 @@ fn each_field_is_refused_by_its_name_and_limit() {
                 if let (Text(limit), true) = (takes, single || *field == "option") {
                     let slash = if *field == "cwd" { "/" } else { "" };
                     let long = format!("{slash}{}", "x".repeat(limit + 1 - slash.len()));
-                    let body = problem(&call(field, json!(long)), 400, "field_too_long", Some(field));
+                    let body =
+                        problem(&call(field, json!(long)), 400, "field_too_long", Some(field));
                     assert_eq!(body["limit"], *limit);
                 }
             }
@@ -536,35 +540,185 @@ fn values_that_only_look_right_are_refused() {
         let table: Vec<(&Route, Value, u16, &str, Option<&str>)> = vec![
             (find("POST", "/chats"), json!({ "agent": "nobody" }), 404, "agent_not_found", None),
             (find("POST", "/chats"), json!({ "agent": " " }), 400, "empty_field", Some("agent")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "cwd": "a/b" }), 400, "invalid_field", Some("cwd")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "cwd": "/a\0b" }), 400, "invalid_field", Some("cwd")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "title": "a\nb" }), 400, "invalid_field", Some("title")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "message": "" }), 400, "empty_field", Some("message")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "message": {} }), 400, "missing_field", Some("message.text")),
-            (find("POST", "/chats"), json!({ "agent": "demo", "message": { "txt": "a" } }), 400, "unknown_field", Some("message.txt")),
-            (find("POST", "/messages"), json!({ "text": " \n\t " }), 400, "empty_field", Some("text")),
-            (find("POST", "/messages"), json!({ "text": "a", "attachments": ["x"] }), 409, "not_supported", Some("attachments")),
-            (find("POST", "/messages"), json!({ "text": "a", "attachments": long }), 400, "field_too_long", Some("attachments")),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "cwd": "a/b" }),
+                400,
+                "invalid_field",
+                Some("cwd"),
+            ),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "cwd": "/a\0b" }),
+                400,
+                "invalid_field",
+                Some("cwd"),
+            ),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "title": "a\nb" }),
+                400,
+                "invalid_field",
+                Some("title"),
+            ),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "message": "" }),
+                400,
+                "empty_field",
+                Some("message"),
+            ),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "message": {} }),
+                400,
+                "missing_field",
+                Some("message.text"),
+            ),
+            (
+                find("POST", "/chats"),
+                json!({ "agent": "demo", "message": { "txt": "a" } }),
+                400,
+                "unknown_field",
+                Some("message.txt"),
+            ),
+            (
+                find("POST", "/messages"),
+                json!({ "text": " \n\t " }),
+                400,
+                "empty_field",
+                Some("text"),
+            ),
+            (
+                find("POST", "/messages"),
+                json!({ "text": "a", "attachments": ["x"] }),
+                409,
+                "not_supported",
+                Some("attachments"),
+            ),
+            (
+                find("POST", "/messages"),
+                json!({ "text": "a", "attachments": long }),
+                400,
+                "field_too_long",
+                Some("attachments"),
+            ),
             (find("PATCH", "/{chat}/"), json!({ "title": "" }), 400, "empty_field", Some("title")),
-            (find("PATCH", "/{chat}/"), json!({ "pinned": true }), 409, "not_supported", Some("pinned")),
-            (find("PUT", "/order"), json!({ "messages": ["nope"] }), 400, "invalid_id", Some("messages")),
-            (find("PUT", "/order"), json!({ "messages": [1] }), 400, "invalid_field", Some("messages")),
+            (
+                find("PATCH", "/{chat}/"),
+                json!({ "pinned": true }),
+                409,
+                "not_supported",
+                Some("pinned"),
+            ),
+            (
+                find("PUT", "/order"),
+                json!({ "messages": ["nope"] }),
+                400,
+                "invalid_id",
+                Some("messages"),
+            ),
+            (
+                find("PUT", "/order"),
+                json!({ "messages": [1] }),
+                400,
+                "invalid_field",
+                Some("messages"),
+            ),
             (find("PUT", "/order"), json!({ "messages": [] }), 409, "not_queued", Some("messages")),
-            (find("PUT", "/order"), json!({ "messages": [scene.message, scene.message] }), 409, "not_queued", Some("messages")),
+            (
+                find("PUT", "/order"),
+                json!({ "messages": [scene.message, scene.message] }),
+                409,
+                "not_queued",
+                Some("messages"),
+            ),
             (find("POST", "/answer"), json!({}), 400, "invalid_answer", None),
-            (find("POST", "/answer"), json!({ "option": "nope" }), 400, "invalid_answer", Some("option")),
-            (find("POST", "/answer"), json!({ "option": "x", "answers": [] }), 400, "invalid_answer", None),
-            (find("POST", "/answer"), json!({ "answers": [] }), 400, "invalid_answer", Some("answers")),
-            (find("POST", "/answer"), json!({ "answers": [1] }), 400, "invalid_field", Some("answers[0]")),
-            (find("POST", "/answer"), json!({ "answers": [{}] }), 400, "missing_field", Some("answers[0].question")),
-            (find("POST", "/answer"), json!({ "answers": [{ "quest": 1 }] }), 400, "unknown_field", Some("answers[0].quest")),
+            (
+                find("POST", "/answer"),
+                json!({ "option": "nope" }),
+                400,
+                "invalid_answer",
+                Some("option"),
+            ),
+            (
+                find("POST", "/answer"),
+                json!({ "option": "x", "answers": [] }),
+                400,
+                "invalid_answer",
+                None,
+            ),
+            (
+                find("POST", "/answer"),
+                json!({ "answers": [] }),
+                400,
+                "invalid_answer",
+                Some("answers"),
+            ),
+            (
+                find("POST", "/answer"),
+                json!({ "answers": [1] }),
+                400,
+                "invalid_field",
+                Some("answers[0]"),
+            ),
+            (
+                find("POST", "/answer"),
+                json!({ "answers": [{}] }),
+                400,
+                "missing_field",
+                Some("answers[0].question"),
+            ),
+            (
+                find("POST", "/answer"),
+                json!({ "answers": [{ "quest": 1 }] }),
+                400,
+                "unknown_field",
+                Some("answers[0].quest"),
+            ),
             (find("POST", "/resolve"), json!({ "choice": "discard" }), 409, "not_in_doubt", None),
-            (find("POST", "/offers/resume"), json!({ "chats": ["nope"] }), 400, "invalid_id", Some("chats[0].chat")),
-            (find("POST", "/offers/resume"), json!({ "chats": [{ "chat": scene.chat, "recorded_at": "yesterday" }] }), 400, "invalid_field", Some("chats[0].recorded_at")),
-            (find("POST", "/offers/resume"), json!({ "chats": [{ "chat": scene.chat, "choice": "maybe" }] }), 400, "invalid_field", Some("chats[0].choice")),
-            (find("POST", "/offers/resume"), json!({ "chats": [{ "chat": scene.chat, "chose": 1 }] }), 400, "unknown_field", Some("chats[0].chose")),
-            (find("POST", "/offers/resume"), json!({ "chats": "all", "as_of": "nope" }), 400, "invalid_cursor", Some("as_of")),
-            (find("POST", "/offers/dismiss"), json!({ "chats": "all", "as_of": "nope" }), 400, "invalid_cursor", Some("as_of")),
+            (
+                find("POST", "/offers/resume"),
+                json!({ "chats": ["nope"] }),
+                400,
+                "invalid_id",
+                Some("chats[0].chat"),
+            ),
+            (
+                find("POST", "/offers/resume"),
+                json!({ "chats": [{ "chat": scene.chat, "recorded_at": "yesterday" }] }),
+                400,
+                "invalid_field",
+                Some("chats[0].recorded_at"),
+            ),
+            (
+                find("POST", "/offers/resume"),
+                json!({ "chats": [{ "chat": scene.chat, "choice": "maybe" }] }),
+                400,
+                "invalid_field",
+                Some("chats[0].choice"),
+            ),
+            (
+                find("POST", "/offers/resume"),
+                json!({ "chats": [{ "chat": scene.chat, "chose": 1 }] }),
+                400,
+                "unknown_field",
+                Some("chats[0].chose"),
+            ),
+            (
+                find("POST", "/offers/resume"),
+                json!({ "chats": "all", "as_of": "nope" }),
+                400,
+                "invalid_cursor",
+                Some("as_of"),
+            ),
+            (
+                find("POST", "/offers/dismiss"),
+                json!({ "chats": "all", "as_of": "nope" }),
+                400,
+                "invalid_cursor",
+                Some("as_of"),
+            ),
         ];
         for (route, body, status, code, field) in table {
             let answer = scene.call(route, &serde_json::to_vec(&body).unwrap());
@@ -596,7 +750,11 @@ fn a_query_is_read_as_strictly_as_a_body() {
             (format!("/chats/{chat}/items?limit=ten"), "invalid_field", "limit"),
             (format!("/chats/{chat}/turns?before=99999999999"), "invalid_field", "before"),
             (format!("/chats/{chat}/queue?from=x"), "invalid_field", "from"),
-            (format!("/chats/{chat}/queue?from={}", absent(&scene.message)), "invalid_cursor", "from"),
+            (
+                format!("/chats/{chat}/queue?from={}", absent(&scene.message)),
+                "invalid_cursor",
+                "from",
+            ),
             (format!("/chats/{chat}/items/{}/text?field=no", scene.item), "invalid_field", "field"),
             ("/chats?state=ajar".to_owned(), "invalid_field", "state"),
             ("/chats?before=nope".to_owned(), "invalid_cursor", "before"),

@@ -47,7 +47,9 @@ fn listen(
 ) -> bool {
     let deadline = Instant::now() + PATIENCE;
     let over = |mirror: &Mirror| {
-        !mirror.ended.is_empty() && mirror.row["status"]["shown"] == "idle" && !mirror.told().is_empty()
+        !mirror.ended.is_empty()
+            && mirror.row["status"]["shown"] == "idle"
+            && !mirror.told().is_empty()
     };
     for _ in 0..frames {
         if over(mirror) {

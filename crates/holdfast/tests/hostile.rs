@@ -108,7 +108,8 @@ fn odd_bytes_are_shown_and_kept_as_they_are() {
     // Half characters are mended; what a terminal would obey is kept and not obeyed.
     let chat = host.open();
     let osc = "\\u001b]52;c;aGk=\\u0007\\u001b[2J\\r\\u0000";
-    let odd = [chunk("a\\ud83d"), chunk("\\ude00b"), chunk(osc), chunk("\\ud83d\\ude00")].concat_raw();
+    let odd =
+        [chunk("a\\ud83d"), chunk("\\ude00b"), chunk(osc), chunk("\\ud83d\\ude00")].concat_raw();
     turn(&host, &chat, &odd);
     let kept = "a\u{fffd}\u{fffd}b\u{1b}]52;c;aGk=\u{7}\u{1b}[2J\r\0\u{1f600}";
     assert_eq!(host.said(&chat), kept);
@@ -292,7 +293,10 @@ fn an_agent_that_ends_well_in_the_middle_of_a_turn_is_lost_all_the_same() {
     host.send(&chat, "[[say half]] [[die 0]]");
     host.wait("the offer", || scenario::has_offer(&host, &chat));
     let offer = &scenario::offers(&host)[0];
-    assert_eq!((&offer["cause"], &offer["summary"]["text"]), (&json!("agent_died"), &json!("Was mid-reply")));
+    assert_eq!(
+        (&offer["cause"], &offer["summary"]["text"]),
+        (&json!("agent_died"), &json!("Was mid-reply"))
+    );
     let turns = host.get(&format!("/chats/{chat}/turns"))["items"].clone();
     assert_eq!(turns.as_array().unwrap().len(), 1);
     assert_eq!((&turns[0]["state"], &turns[0]["evidence"]), (&json!("lost"), &json!("death")));

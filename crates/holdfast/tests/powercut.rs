@@ -23,7 +23,8 @@ struct Seeded(u64);
 
 impl Seeded {
     fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % most.max(1)
     }
 }
@@ -62,7 +63,8 @@ fn what_was_acknowledged_survives_power_cuts() {
         host.wait("the agents to be at it", || place.evidence().events().len() >= before + words);
         host.kill_everything();
         let whole = seeded.below(2) == 0;
-        let cut = power.cut(|n| if whole { 0 } else { usize::try_from(seeded.below(n as u64)).unwrap() });
+        let cut =
+            power.cut(|n| if whole { 0 } else { usize::try_from(seeded.below(n as u64)).unwrap() });
         lost.files += cut.files;
         lost.writes += cut.writes;
     }
@@ -70,9 +72,7 @@ fn what_was_acknowledged_survives_power_cuts() {
     let host = place.start();
     check(&host, &all);
     settle(&host, &chats);
-    host.wait("everything to be settled", || {
-        all.iter().all(|one| state(&host, one) == "settled")
-    });
+    host.wait("everything to be settled", || all.iter().all(|one| state(&host, one) == "settled"));
     for one in &all {
         assert!(place.evidence().seen(&one.text) >= 1, "{} was never seen", one.text);
     }

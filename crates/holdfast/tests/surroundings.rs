@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
-use holdfast_testkit::raw::{RawRequest, address, exchange};
 use holdfast_testkit::{proc, scenario, wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -132,20 +131,6 @@ fn wrong_arguments_and_a_wrong_configuration_are_usage() {
     }
 }
 
-/// Waits for the end of a host, and says how long it took.
-fn end_of(mut child: Child, begun: Instant) -> (std::process::ExitStatus, Duration) {
-    wait_until(PATIENCE, "the host's end", || child.try_wait().unwrap().is_some());
-    (child.wait().unwrap(), begun.elapsed())
-}
-
-/// Starts a host whose process the test keeps for itself.
-fn serve(place: &Place) -> (Child, Value) {
-    let mut child = place.command().spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (child, serde_json::from_str(&line).unwrap())
-}
-
 #[test]
 fn a_stop_is_over_in_time_though_nothing_of_the_agent_wants_to_end() {
     for signal in [Signal::TERM, Signal::INT] {
@@ -175,35 +160,25 @@ fn a_stop_is_over_in_time_though_nothing_of_the_agent_wants_to_end() {
 fn a_second_signal_ends_it_at_once_and_the_next_host_finishes_the_stop() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let (child, ready) = serve(&place);
-    open_over(&ready, &place, "[[fork]] [[slow 600]]");
-    wait_until(PATIENCE, "the grandchild", || place.processes().len() >= 2);
-    let pid = child.id();
-    proc::signal(pid, Signal::TERM).unwrap();
-    let url = ready["url"].as_str().unwrap();
-    let readyz = RawRequest::new("GET", "/readyz").header("host", address(url));
-    wait_until(PATIENCE, "the stop to be under way", || exchange(url, &readyz).status == 503);
+    let host = place.start();
+    let chat = host.open();
+    host.send(&chat, "[[fork]] [[slow 600]]");
+    host.wait("the grandchild", || place.processes().len() >= 2);
+    proc::signal(host.pid(), Signal::TERM).unwrap();
+    // The stop is committed; the grandchild that ignores it holds it up for seconds.
+    host.wait("the stop to be under way", || {
+        let row = host.request("GET", &format!("/chats/{chat}"), None);
+        row.is_some_and(|row| row.body["status"]["process"] == "stopping")
+    });
     let begun = Instant::now();
-    proc::signal(pid, Signal::TERM).unwrap();
-    let (_, took) = end_of(child, begun);
-    assert!(took < AT_ONCE_MAX, "{took:?}");
+    proc::signal(host.pid(), Signal::TERM).unwrap();
+    host.wait_end();
+    assert!(begun.elapsed() < AT_ONCE_MAX, "{:?}", begun.elapsed());
     let host = place.start();
     host.wait("the offer", || scenario::offers(&host).len() == 1);
     assert_eq!(scenario::offers(&host)[0]["cause"], "quit");
     host.wait("the death of everything", || place.processes().is_empty());
     host.stop();
-}
-
-/// Opens a chat with a message at a host that only its ready line tells of.
-fn open_over(ready: &Value, place: &Place, text: &str) {
-    let (url, token) = (ready["url"].as_str().unwrap(), ready["token"].as_str().unwrap());
-    let body = json!({ "agent": "demo", "cwd": place.work_dir(), "message": text });
-    let request = RawRequest::new("POST", "/api/v1/chats")
-        .header("host", address(url))
-        .header("authorization", format!("Bearer {token}"))
-        .body(body.to_string());
-    let answer = exchange(url, &request);
-    assert_eq!(answer.status, 201);
 }
 
 #[test]
@@ -254,19 +229,22 @@ fn a_hangup_replaces_the_host_and_keeps_the_agents() {
 fn a_start_that_is_killed_anywhere_stands_in_nobodys_way() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let data = place.data_dir();
     let mut sent = 0;
-    // First on nothing, then beside what the round before has left.
+    // First on nothing, then beside what the rounds before have left; each a look later.
     for round in 0..2 {
-        for file in ["host.lock", "journal.db", "token", "endpoint.json"] {
-            let before = std::fs::metadata(data.join(file)).and_then(|data| data.modified()).ok();
+        for looks in 0..25 {
             let mut child = place.command().spawn().unwrap();
-            wait_until(PATIENCE, &format!("{file} to be written"), || {
-                let now = std::fs::metadata(data.join(file)).and_then(|data| data.modified()).ok();
-                (now.is_some() && (round == 1 || now != before)) || child.try_wait().unwrap().is_some()
+            let mut looked = 0;
+            wait_until(PATIENCE, "the moment of the kill", || {
+                looked += 1;
+                looked > looks || child.try_wait().unwrap().is_some()
             });
             proc::kill_9(child.id()).unwrap();
             child.wait().unwrap();
+            if round == 0 && looks % 5 == 0 {
+                // Nothing yet, or all of it: never half a host.
+                place.start().stop();
+            }
         }
         let host = place.start();
         let chat = host.open();
@@ -309,17 +287,32 @@ fn a_host_that_nobody_listens_to_lives_on() {
     drop(child.stderr.take());
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let url = ready["url"].as_str().unwrap();
-    open_over(&ready, &place, "[[say one]] [[die]]");
-    let auth = format!("Bearer {}", ready["token"].as_str().unwrap());
-    let ask = |path: &str| {
-        let request = RawRequest::new("GET", path).header("host", address(url));
-        exchange(url, &request.header("authorization", auth.as_str())).json()
-    };
-    wait_until(PATIENCE, "the offer", || ask("/api/v1/host")["counts"]["to_resume"] == 1);
-    assert!(child.try_wait().unwrap().is_none(), "it lives");
-    proc::signal(child.id(), Signal::TERM).unwrap();
-    let (status, _) = end_of(child, Instant::now());
-    assert_eq!(status.code(), Some(0));
+    let mut host = TestHost::attached(&place, child, &serde_json::from_str(&line).unwrap());
+    let chat = host.open();
+    host.send(&chat, "[[say one]] [[die]]");
+    host.wait("the offer", || host.get("/host")["counts"]["to_resume"] == 1);
+    assert!(host.is_running(), "it lives");
+    assert!(host.stop().success());
+}
+
+#[test]
+fn a_message_right_after_a_start_is_not_given_to_the_dead() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let mut host = place.start();
+    let chats: Vec<String> = (0..3).map(|_| host.open()).collect();
+    for round in 0..5 {
+        for chat in &chats {
+            turn(&host, chat, &format!("[[say {round}]]"));
+        }
+        host.kill_everything();
+        host = place.start();
+    }
+    for chat in &chats {
+        turn(&host, chat, "[[say end]]");
+        assert_eq!(host.said(chat), "01234end");
+        assert_eq!(host.chat(chat)["offer"], Value::Null, "it was idle whenever it was stopped");
+    }
+    assert_eq!(place.evidence().prompts().len(), 3 * 6);
+    host.stop();
 }

@@ -90,6 +90,10 @@ impl Shared {
         false
     }
 
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn count_attempt(&self) {
         self.attempts.fetch_add(1, Ordering::SeqCst);
     }
@@ -155,7 +159,7 @@ impl Host {
     /// Whether it takes no writes any more.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
-        self.shared.stopping.load(Ordering::SeqCst)
+        self.shared.is_stopping()
     }
 
     pub(crate) fn set_stopping(&self) {

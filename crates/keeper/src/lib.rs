@@ -26,6 +26,7 @@
 //! keeper's memory. A pid is signalled only after its start time was compared. Nothing here knows what an
 //! agent's bytes mean.
 
+mod clock;
 pub mod connect;
 pub mod core;
 pub mod limits;

@@ -57,8 +57,14 @@ pub(crate) const PRINCIPAL: &str = "someone";
 enum Doing {
     Nothing,
     /// What was heard is at the journal.
-    Heard { ticket: u64 },
-    Command { ticket: u64, delivery: u64, reply: Reply },
+    Heard {
+        ticket: u64,
+    },
+    Command {
+        ticket: u64,
+        delivery: u64,
+        reply: Reply,
+    },
     /// Its part of the stop is with the host.
     Prepared,
 }
@@ -135,10 +141,9 @@ impl Actor {
 
     pub(crate) fn wakes_at(&self) -> Option<u64> {
         match self.doing {
-            Doing::Nothing => [self.blocked.or(self.due), Some(self.tick_at)]
-                .into_iter()
-                .flatten()
-                .min(),
+            Doing::Nothing => {
+                [self.blocked.or(self.due), Some(self.tick_at)].into_iter().flatten().min()
+            }
             Doing::Heard { .. } | Doing::Command { .. } | Doing::Prepared => None,
         }
     }

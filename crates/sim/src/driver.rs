@@ -8,6 +8,7 @@ use holdfast_core::fact::{Death, Secret};
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::{Boot, KeeperEvent};
 use holdfast_core::provider::StartFault;
+use holdfast_keeper::Record;
 use holdfast_keeper::limits::MESSAGE_BYTES_MAX;
 use holdfast_keeper::protocol::{
     Call, Hello, Message, PROTOCOL_VERSION, ReadFrom, Refusal, Reply, Start, Stop, StopScope,
@@ -16,7 +17,6 @@ use holdfast_keeper::protocol::{
 use holdfast_keeper::record::{Exit, TreeEnd};
 use holdfast_keeper::registry::{Limits, Secret as KeeperSecret, Spec};
 use holdfast_keeper::spool::{Assembler, SpoolReader};
-use holdfast_keeper::Record;
 
 use crate::actor::Word;
 use crate::agent::short;
@@ -61,12 +61,21 @@ enum Stage {
     Create,
     Spawn,
     Attach,
-    Greeted { wire: u64 },
-    Reading { wire: u64, assembler: Option<Assembler> },
+    Greeted {
+        wire: u64,
+    },
+    Reading {
+        wire: u64,
+        assembler: Option<Assembler>,
+    },
     /// The death was told; its commit is waited for, then the keeper may go.
-    LetGo { wire: u64 },
+    LetGo {
+        wire: u64,
+    },
     /// Words that are told before the end.
-    Burying { rest: VecDeque<Word> },
+    Burying {
+        rest: VecDeque<Word>,
+    },
     Buried,
     Over,
 }
@@ -181,7 +190,8 @@ impl Driver {
             Stage::Create | Stage::Spawn | Stage::Attach => true,
             Stage::Greeted { wire } => has_news(w, *wire),
             Stage::Reading { wire, .. } => {
-                (room && has_news(w, *wire)) || (self.waiting.is_none() && self.next_call().is_some())
+                (room && has_news(w, *wire))
+                    || (self.waiting.is_none() && self.next_call().is_some())
             }
             Stage::LetGo { wire } => {
                 has_news(w, *wire) || (self.orders.finished && self.waiting.is_none())
@@ -270,8 +280,7 @@ impl Driver {
         }
         let Some(wire) = w.machine.connect(self.attempt) else { return self.bury(w) };
         let Some(secret) = self.keeper_secret() else { return Stage::Over };
-        let start =
-            Start { argv: vec!["agent".into()], env: Vec::new(), cwd: "/work".into() };
+        let start = Start { argv: vec!["agent".into()], env: Vec::new(), cwd: "/work".into() };
         let hello = Hello {
             version: PROTOCOL_VERSION,
             attempt: self.attempt.uuid(),
@@ -464,7 +473,8 @@ impl Driver {
             Holder::Nobody | Holder::Keeper(_) => None,
         };
         let (mut rest, mut end, mut born) = (VecDeque::new(), None, false);
-        let reader = files.map(|files| SpoolReader::open(files, self.attempt.uuid(), self.position));
+        let reader =
+            files.map(|files| SpoolReader::open(files, self.attempt.uuid(), self.position));
         match reader {
             Some(Ok(reader)) => {
                 for (record, next) in reader.map_while(Result::ok) {

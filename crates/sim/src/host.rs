@@ -299,11 +299,12 @@ fn replay(w: &World, key: &OperationKey) -> Option<Answer> {
 /// Answers a request. Two with one key at the same moment get the answer of the first.
 pub(crate) fn answer(w: &mut World, delivery: u64, answer: Answer) {
     let request = w.net.request_of(delivery);
-    let conflict = matches!(&answer, Answer::Refused(refusal) if refusal.code == Code::OperationConflict);
+    let conflict =
+        matches!(&answer, Answer::Refused(refusal) if refusal.code == Code::OperationConflict);
     let key = w.people.requests.get(request).and_then(|request| request.key.clone());
-    let first = key.filter(|_| conflict).and_then(|key| {
-        replay(w, &OperationKey { key, body: body_of(request) })
-    });
+    let first = key
+        .filter(|_| conflict)
+        .and_then(|key| replay(w, &OperationKey { key, body: body_of(request) }));
     let answer = first.unwrap_or(answer);
     w.say(|| format!("host answers request {request}: {answer:?}"));
     let lost = !w.calm && w.rng.permille(w.weather.answers_lost);

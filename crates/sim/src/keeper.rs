@@ -36,6 +36,8 @@ pub(crate) struct Keeper {
     pub(crate) wires: Vec<u64>,
     /// Something may be there for the host.
     may_push: bool,
+    /// Bytes that the pipe has taken and the core does not know of: it may die in between.
+    took: Option<usize>,
 }
 
 /// What a keeper's process can do next.
@@ -72,6 +74,7 @@ impl Keeper {
             output_ended: false,
             wires: Vec::new(),
             may_push: false,
+            took: None,
         };
         Some(keeper)
     }
@@ -94,6 +97,13 @@ impl Keeper {
 
     /// What it can do now.
     pub(crate) fn turns(&self, w: &World, turns: &mut Vec<Turn>) {
+        if self.took.is_some() {
+            turns.push(Turn::Stdin);
+            if self.agent.as_ref().is_some_and(|agent| agent.can_act(w)) {
+                turns.push(Turn::Agent);
+            }
+            return;
+        }
         for wire in &self.wires {
             if w.machine.wires.get(wire).is_some_and(|w| !w.to_keeper.is_empty() || w.host_gone) {
                 turns.push(Turn::Socket(*wire));
@@ -233,13 +243,27 @@ impl Keeper {
     }
 
     fn fill_stdin(&mut self, w: &mut World, attempt: AttemptId) -> Alive {
+        if let Some(bytes) = self.took.take() {
+            return self.feed(w, attempt, Input::StdinTook(bytes));
+        }
         let mut buffer = [0; WRITE_BYTES_MAX];
         let most = 1 + w.rng.below(WRITE_BYTES_MAX);
         let Some(buffer) = buffer.get_mut(..most) else { return Alive::Yes };
         let bytes = self.core.stdin_bytes(buffer);
         let Some(agent) = &mut self.agent else { return Alive::Yes };
         agent.stdin.extend_from_slice(buffer.get(..bytes).unwrap_or_default());
-        self.feed(w, attempt, Input::StdinTook(bytes))
+        self.took = Some(bytes);
+        if !w.calm && w.rng.permille(w.weather.keeper_dies_writing * 4) {
+            // The agent is quick, and its keeper does not come to write down what it took.
+            let mut steps = w.rng.below(4);
+            while let Some(mut agent) = self.agent.take_if(|agent| steps > 0 && agent.can_act(w)) {
+                agent.step(w);
+                self.agent = Some(agent);
+                steps -= 1;
+            }
+            return Alive::No;
+        }
+        Alive::Yes
     }
 
     fn push(&mut self, w: &mut World) -> Alive {
@@ -321,6 +345,7 @@ pub(crate) fn step(
     };
     let alive = act(&mut keeper, w);
     let ended = keeper.core.phase() == holdfast_keeper::protocol::Phase::Ended
+        && keeper.agent.is_some()
         && !keeper.fate.dead.get();
     if let Some(seen) = w.evidence.attempts.get_mut(&attempt).filter(|_| ended) {
         seen.exited = true;

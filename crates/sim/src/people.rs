@@ -172,7 +172,8 @@ pub(crate) fn hear(w: &mut World) {
         return;
     }
     crate::check::acks::told(w, number, &request, &answer);
-    if let (Answer::Done(Reply::Opened { chat, .. }), Wish::Open { .. }) = (&answer, &request.wish) {
+    if let (Answer::Done(Reply::Opened { chat, .. }), Wish::Open { .. }) = (&answer, &request.wish)
+    {
         w.people.chats.entry(*chat).or_default();
     }
     if let Some(request) = w.people.requests.get_mut(number) {
@@ -297,8 +298,7 @@ fn resume(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
 }
 
 fn about_doubt(w: &mut World, chat: &holdfast_core::head::Chat) -> Option<Wish> {
-    let stranded: Vec<_> =
-        chat.head.stranded.iter().map(|one| (one.message, one.why)).collect();
+    let stranded: Vec<_> = chat.head.stranded.iter().map(|one| (one.message, one.why)).collect();
     let (message, why) = *w.rng.pick(&stranded)?;
     let choice = match (choice(w), why) {
         (Choice::Arrived, Strand::Refused) => Choice::SendAgain,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::evidence::Evidence;
 use crate::raw::{self, RawAnswer, RawRequest};
 use crate::{proc, wait_until};
@@ -194,22 +195,21 @@ pub struct TestHost<'a> {
     /// Its generation.
     pub generation: u64,
     child: Child,
-    runtime: tokio::runtime::Runtime,
-    client: reqwest::Client,
+    client: Client,
 }
 
 impl<'a> TestHost<'a> {
     /// The host that a test started by its own means, and what it said when it was ready.
     pub fn attached(place: &'a Place, child: Child, ready: &Value) -> Self {
-        Self {
-            place,
-            url: ready["url"].as_str().unwrap().to_owned(),
-            token: ready["token"].as_str().unwrap().to_owned(),
-            generation: ready["generation"].as_u64().unwrap(),
-            child,
-            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
-            client: reqwest::Client::new(),
-        }
+        let url = ready["url"].as_str().unwrap().to_owned();
+        let token = ready["token"].as_str().unwrap().to_owned();
+        let client = Client::new(&url, &token);
+        Self { place, url, token, generation: ready["generation"].as_u64().unwrap(), child, client }
+    }
+
+    /// Another client of the same host, for another thread.
+    pub fn beside(&self) -> Client {
+        Client::new(&self.url, &self.token)
     }
 
     /// The host's pid.
@@ -240,21 +240,7 @@ impl<'a> TestHost<'a> {
         body: Option<&Value>,
         headers: &[(&str, &str)],
     ) -> Option<Answer> {
-        let url = format!("{}/api/v1{path}", self.url);
-        let mut request = self.client.request(method.parse().unwrap(), url);
-        request = request.bearer_auth(&self.token).timeout(PATIENCE);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        self.runtime.block_on(async {
-            let response = request.send().await.ok()?;
-            let status = response.status().as_u16();
-            let bytes = response.bytes().await.ok()?;
-            Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
-        })
+        self.client.request_with(method, path, body, headers)
     }
 
     /// A GET that has to succeed.

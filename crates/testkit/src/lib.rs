@@ -10,6 +10,8 @@
 )]
 
 pub mod acp;
+mod asks;
+pub mod client;
 pub mod events;
 pub mod evidence;
 pub mod host;

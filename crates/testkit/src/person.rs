@@ -141,7 +141,9 @@ impl<'a> Person<'a> {
     }
 
     fn is_disturbed(&mut self, chat: &str, row: &Value) -> bool {
-        row["offer"] != Value::Null || row["failure"] != Value::Null || self.doubtful(chat).is_some()
+        row["offer"] != Value::Null
+            || row["failure"] != Value::Null
+            || self.doubtful(chat).is_some()
     }
 
     /// A message of the chat that is refused, or in doubt after its agent's store was asked.

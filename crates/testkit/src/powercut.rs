@@ -98,9 +98,8 @@ impl PowerCut {
 /// Offset, size before, bytes before; a record that was not wholly written had no write yet.
 fn records(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
     let mut records = Vec::new();
-    let number = |bytes: &[u8], at: usize| {
-        u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap())
-    };
+    let number =
+        |bytes: &[u8], at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
     while bytes.len() >= RECORD_BYTES {
         let length = usize::try_from(number(bytes, 16)).unwrap();
         let Some(old) = bytes.get(RECORD_BYTES..RECORD_BYTES + length) else { break };

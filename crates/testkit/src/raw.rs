@@ -94,7 +94,9 @@ pub fn exchange(url: &str, request: &RawRequest) -> RawAnswer {
     // A host that refuses a long body may close before all of it is written: its answer counts.
     let _ = stream.write_all(&request.bytes());
     let answer = read_answer(stream);
-    answer.unwrap_or_else(|error| panic!("no answer to {} {}: {error}", request.method, request.target))
+    answer.unwrap_or_else(|error| {
+        panic!("no answer to {} {}: {error}", request.method, request.target)
+    })
 }
 
 /// A connection, with a bound on each read.
@@ -139,7 +141,8 @@ pub(crate) fn read_head(reader: &mut impl BufRead) -> std::io::Result<Head> {
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let chunked =
+        headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
     Ok(Head { status, headers, chunked })
 }
 

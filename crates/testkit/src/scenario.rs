@@ -20,7 +20,9 @@ pub fn kill_the_host(place: &Place, say: Say<'_>) {
     let agent = agent_pid(place);
     let before = host.said(&chat).lines().count();
     host.kill();
-    say(&format!("kill -9 of the host after {before} of {LINES} lines; the agent, pid {agent}, lives."));
+    say(&format!(
+        "kill -9 of the host after {before} of {LINES} lines; the agent, pid {agent}, lives."
+    ));
     assert!(crate::proc::is_alive(agent), "the agent outlives the host");
 
     let host = place.start();
@@ -80,7 +82,9 @@ pub fn stop_everything(place: &Place, stop: Stop, say: Say<'_>) -> Sentences {
             // A turn that runs is not yet the state that is meant for background work.
             let lead = if *name == "mid-reply" { "working" } else { "done" };
             let lead_fits = *name == "question" || row["status"]["lead"] == lead;
-            row["status"]["shown"] == shown && lead_fits && row["user_messages"] == 1
+            row["status"]["shown"] == shown
+                && lead_fits
+                && row["user_messages"] == 1
                 && (*name != "mid-reply" || host.said(chat).contains("Working"))
         });
     }

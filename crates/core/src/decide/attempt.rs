@@ -2,7 +2,7 @@
 
 use super::{Draft, offer, prompt, replay};
 use crate::activity::Leftover;
-use crate::fact::{Fact, Place, StopWhy};
+use crate::fact::{Fact, Place, StopWhy, WithdrawnWhy};
 use crate::head::{Phase, Written};
 use crate::ids::FrameNo;
 use crate::input::Reply;
@@ -73,8 +73,16 @@ pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
     d.push(Fact::FrameCancelled { frame });
     let unwritten =
         d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame && o.written == Written::No);
-    if let Some(message) = unwritten.map(|outstanding| outstanding.message) {
+    if let Some((message, withdrawing)) = unwritten.map(|o| (o.message, o.withdrawing)) {
+        if withdrawing {
+            let why = WithdrawnWhy::Person;
+            d.push(Fact::MessageWithdrawn { message, why });
+            return;
+        }
         d.push(Fact::MessageRequeued { message, place: Place::Head });
+        if d.chat.head.offer.as_ref().is_some_and(|offer| offer.resuming) {
+            d.push(Fact::QueueExempted { message });
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The life of a chat: opened, named, closed, opened again, deleted.
 
 use super::{Draft, message, offer};
-use crate::fact::{Fact, Paused, StopWhy};
+use crate::fact::{Fact, Namer, Paused, StopWhy};
 use crate::head::Life;
 use crate::ids::{ReceiptId, Subject};
 use crate::input::{Command, Leftovers, Reply, Send};
@@ -40,14 +40,14 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
 
 pub(super) fn title(d: &mut Draft<'_>, title: String) -> Result<Reply, Refusal> {
     let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
-    d.push(Fact::ChatTitled { title });
+    d.push(Fact::ChatTitled { title, by: Namer::Person });
     Ok(Reply::Done)
 }
 
 pub(super) fn titled_by_agent(d: &mut Draft<'_>, title: &str) {
     let title = cut(title, TITLE_CHARS_MAX);
-    if !title.is_empty() {
-        d.push(Fact::ChatTitled { title });
+    if !title.is_empty() && !d.chat.head.named {
+        d.push(Fact::ChatTitled { title, by: Namer::Agent });
     }
 }
 

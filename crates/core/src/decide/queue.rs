@@ -3,7 +3,7 @@
 use super::{Draft, message, offer};
 use crate::digest;
 use crate::fact::{Author, Fact, OfferEnd, Paused, WithdrawnWhy};
-use crate::head::Queued;
+use crate::head::{Queued, Written};
 use crate::ids::MessageId;
 use crate::input::Reply;
 use crate::item::Row;
@@ -28,7 +28,21 @@ pub(super) fn edit(d: &mut Draft<'_>, id: MessageId, text: String) -> Result<Rep
     Ok(Reply::Done)
 }
 
+/// Takes a message back. One that was handed over can be had back as long as its frame has not
+/// begun: the keeper is asked, and what it says is what happened.
 pub(super) fn withdraw(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, Refusal> {
+    let handed = d
+        .chat
+        .head
+        .outstanding
+        .as_ref()
+        .filter(|o| o.message == message && o.by != Author::Host && o.written == Written::No);
+    if let Some(withdrawing) = handed.map(|outstanding| outstanding.withdrawing) {
+        if !withdrawing {
+            d.push(Fact::WithdrawRequested { message });
+        }
+        return Ok(Reply::Done);
+    }
     own(queued(d, message)?)?;
     d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Person });
     stop_empty_resume(d);

@@ -27,6 +27,10 @@ impl Actor {
             driver.finish();
         }
         let Some(owed) = owed else { return };
+        if self.driver.is_none() && self.shared.is_stopping() {
+            // What was decided to start after the stop is started by the next host.
+            return;
+        }
         if self.driver.is_none() {
             self.driver = Some(self.spawn_driver(&owed, origin));
         }
@@ -89,6 +93,9 @@ impl Actor {
                 }
             };
             orders.frames.insert(issued.frame.0, frame);
+        }
+        if let Some(frame) = owed.withdraw {
+            orders.frames.insert(frame.0, FrameOrder::Cancel);
         }
         let first = owed.frames.first().map(|issued| issued.frame.0);
         orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));

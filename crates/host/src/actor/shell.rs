@@ -38,6 +38,8 @@ const TICK: Duration = Duration::from_secs(1);
 const ROOM_RETRY: Duration = Duration::from_secs(1);
 /// How long an actor that owes nothing stays loaded.
 const UNLOAD_AFTER: Duration = Duration::from_secs(60);
+/// How long commands wait until it is known whether the attempt of an earlier host lives.
+const FINDING_MAX: Duration = Duration::from_secs(5);
 /// How often a record that cannot be stored is tried before it is passed over.
 const RECORD_TRIES: u32 = 3;
 
@@ -181,6 +183,9 @@ impl Actor {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut idle_since = clock::timer();
+        for message in self.find(&mut messages).await {
+            self.message(message).await;
+        }
         // Effects of a chat that waits for nothing but a start are owed from the first moment.
         self.tick().await;
         loop {
@@ -214,6 +219,38 @@ impl Actor {
                 }
             }
         }
+    }
+
+    /// Hears whether the attempt of an earlier host lives, before anything is decided for it: a
+    /// message must not be handed to an agent that is dead. Gives the commands that came meanwhile.
+    async fn find(&mut self, messages: &mut mpsc::Receiver<Message>) -> Vec<Message> {
+        let mut waiting = Vec::new();
+        let finding = self.driver.as_mut().and_then(Driver::finding);
+        let Some(mut finding) = finding else { return waiting };
+        let bound = sleep_until(clock::timer() + FINDING_MAX);
+        tokio::pin!(bound);
+        while self.blocked.is_none() && waiting.len() < COMMANDS_WAITING_MAX {
+            tokio::select! {
+                biased;
+                word = self.words.recv() => if let Some((attempt, word)) = word {
+                    self.word(attempt, word).await;
+                },
+                message = messages.recv() => match message {
+                    Some(prepare @ Message::Prepare(_)) => self.message(prepare).await,
+                    Some(command @ Message::Command { .. }) => waiting.push(command),
+                    None => break,
+                },
+                _ = &mut finding => break,
+                () = &mut bound => break,
+            }
+        }
+        // What it was told last may still be on its way.
+        while self.blocked.is_none()
+            && let Ok((attempt, word)) = self.words.try_recv()
+        {
+            self.word(attempt, word).await;
+        }
+        waiting
     }
 
     async fn message(&mut self, message: Message) {

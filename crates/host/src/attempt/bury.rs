@@ -3,6 +3,7 @@
 
 use holdfast_core::fact::Death;
 use holdfast_core::input::Boot;
+use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::registry;
 use holdfast_keeper::tree::{self, Survivors};
@@ -41,6 +42,11 @@ pub(super) async fn bury(run: &mut Run) {
         None if run.served => Death::KeeperLost,
         None => Death::HostLost,
     };
+    if run.spawned && death == Death::NeverBorn {
+        // Else it would be started again and again, as fast as it dies.
+        let text = "Its keeper ended before it had started the agent.".to_owned();
+        run.fault(StartFault::AgentRefused, text).await;
+    }
     run.dead(death, boot, survivors).await;
 }
 
@@ -78,7 +84,7 @@ async fn take_rest(run: &mut Run) -> (Option<(Death, Vec<u32>)>, bool) {
 
 /// A keeper that belongs to another life of the store, or that the host is ahead of: it is never
 /// adopted. It is shown as what may still live, for a person to settle.
-pub(super) async fn unadopted(run: &Run) {
+pub(super) async fn unadopted(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
     let pid = record.as_ref().map_or(0, |record| record.keeper.pid);
     run.dead(Death::HostLost, Boot::Other, vec![pid]).await;

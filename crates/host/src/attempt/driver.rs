@@ -1,6 +1,8 @@
 //! The life of one driver: bring the keeper forth or find it, pump its records to the actor, see
 //! the attempt through to its death, clear its traces.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +16,7 @@ use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
 use holdfast_keeper::record::{Exit, TreeEnd};
 use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
@@ -39,6 +41,7 @@ pub fn spawn(
 ) -> Driver {
     shared.count_attempt();
     let (orders, ordered) = watch::channel(Orders::default());
+    let (found, finding) = oneshot::channel();
     let attempt = start.attempt;
     let run = Run {
         dir: AttemptDir::of(&shared.options.data_dir, attempt.uuid()),
@@ -46,11 +49,13 @@ pub fn spawn(
         shared,
         start,
         served: false,
+        spawned: false,
         orders: ordered,
         speak,
+        found: Some(found),
     };
     tokio::spawn(run.run(origin));
-    Driver { attempt, orders }
+    Driver { attempt, orders, finding: Some(finding) }
 }
 
 /// How serving a link ended.
@@ -68,8 +73,12 @@ pub(super) struct Run {
     pub(super) position: u64,
     /// Whether its keeper was served by this driver: a loss then is the keeper's, not the host's.
     pub(super) served: bool,
+    /// Whether this driver started its keeper: if nothing was born of it, the start has failed.
+    pub(super) spawned: bool,
     orders: watch::Receiver<Orders>,
     speak: mpsc::Sender<(AttemptId, Word)>,
+    /// Told once it is known whether the attempt lives.
+    found: Option<oneshot::Sender<()>>,
 }
 
 impl Run {
@@ -78,6 +87,7 @@ impl Run {
             Origin::Fresh => self.bring_forth().await,
             Origin::Adopted => self.dir.path().exists(),
         };
+        self.spawned = alive && origin == Origin::Fresh;
         if !alive {
             // A folder that is not there proves nothing after a power cut.
             let boot = match origin {
@@ -109,13 +119,22 @@ impl Run {
         }
     }
 
-    pub(super) async fn dead(&self, death: Death, boot: Boot, survivors: Vec<u32>) {
+    pub(super) async fn dead(&mut self, death: Death, boot: Boot, survivors: Vec<u32>) {
         let tail = self.dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
         let stderr = String::from_utf8_lossy(&tail).into_owned();
         self.say(Word::Event(KeeperEvent::Dead { death, boot, survivors, stderr })).await;
+        self.is_found();
     }
 
-    async fn fault(&self, fault: StartFault, text: String) {
+    /// The actor has been told whether the attempt lives.
+    fn is_found(&mut self) {
+        if let Some(found) = self.found.take() {
+            // An actor that did not wait for it does not mind.
+            let _ = found.send(());
+        }
+    }
+
+    pub(super) async fn fault(&self, fault: StartFault, text: String) {
         self.say(Word::Event(KeeperEvent::SpawnFailed { fault, text })).await;
     }
 
@@ -174,7 +193,7 @@ impl Run {
         let start = options.agents.get(&self.start.agent).map(|agent| {
             let temp = options.agents.temp_dir(self.start.chat);
             let mut env = options.agents.environment(agent);
-            if std::fs::create_dir_all(&temp).is_ok() {
+            if DirBuilder::new().recursive(true).mode(0o700).create(&temp).is_ok() {
                 env.retain(|(name, _)| name != "TMPDIR");
                 env.push(("TMPDIR".into(), temp.into_os_string()));
             }
@@ -192,10 +211,10 @@ impl Run {
                 return;
             };
             match Link::attach(&self.dir, greeting).await {
-                Ok((link, _)) => {
+                Ok((link, welcome)) => {
                     holdfast_fault::point("host.attempt.attached");
                     self.served = true;
-                    match self.serve(link).await {
+                    match self.serve(link, welcome.end).await {
                         Served::Lost => {}
                         Served::Ended => return,
                     }
@@ -217,7 +236,8 @@ impl Run {
         }
     }
 
-    async fn serve(&mut self, link: Link) -> Served {
+    /// Serves a keeper whose spool had this end when it was attached to.
+    async fn serve(&mut self, link: Link, end_then: u64) -> Served {
         let mut events = match self.read(&link).await {
             Ok(events) => events,
             Err(CallError::Refused(Refusal::Ahead { end })) => {
@@ -241,12 +261,18 @@ impl Run {
             self.speak.clone(),
         );
         let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
+        if self.position >= end_then {
+            self.is_found();
+        }
         while let Some((record, next)) = events.recv().await {
             self.position = next;
             let end = death_of(&record);
             self.tell(record, next, end.is_some()).await;
             if self.speak.is_closed() {
                 return Served::Lost;
+            }
+            if end.is_none() && next >= end_then {
+                self.is_found();
             }
             if let Some((death, survivors)) = end {
                 drop(watch);

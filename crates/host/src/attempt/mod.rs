@@ -15,7 +15,7 @@ use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::KeeperEvent;
 use holdfast_keeper::Record;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
 
@@ -93,9 +93,16 @@ pub struct Driver {
     /// The attempt.
     pub attempt: AttemptId,
     orders: watch::Sender<Orders>,
+    finding: Option<oneshot::Receiver<()>>,
 }
 
 impl Driver {
+    /// Ends once the actor has been told all that says whether the attempt lives: its death, or
+    /// what its keeper had when it was attached to. To be asked once.
+    pub fn finding(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.finding.take()
+    }
+
     /// The orders as they are.
     #[must_use]
     pub fn orders(&self) -> Orders {

@@ -20,6 +20,7 @@ pub(super) struct Writer {
     stopped: Option<StopOrder>,
     acknowledged: u64,
     written: u64,
+    cancelled: u64,
 }
 
 /// Whether there is something left to do at once.
@@ -35,7 +36,7 @@ impl Writer {
         orders: watch::Receiver<Orders>,
         speak: mpsc::Sender<(AttemptId, Word)>,
     ) -> Self {
-        Self { link, orders, speak, stopped: None, acknowledged: 0, written: 0 }
+        Self { link, orders, speak, stopped: None, acknowledged: 0, written: 0, cancelled: 0 }
     }
 
     pub(super) async fn run(mut self, attempt: AttemptId) {
@@ -70,6 +71,13 @@ impl Writer {
         if orders.stop.is_some() {
             return Next::Wait;
         }
+        for (number, frame) in orders.frames.range(..=self.written) {
+            // It was given to the keeper, and is to be had back; what the spool says of it counts.
+            if matches!(frame, FrameOrder::Cancel) && self.cancelled < *number {
+                self.cancelled = *number;
+                let _ = self.link.cancel_frame(*number).await;
+            }
+        }
         let waiting = orders.frames.range(self.written + 1..);
         for (number, frame) in waiting {
             holdfast_fault::point("host.frame.write.before");
@@ -81,7 +89,12 @@ impl Writer {
             };
             holdfast_fault::point("host.frame.write.after");
             match result {
-                Ok(()) => self.written = *number,
+                Ok(()) => {
+                    self.written = *number;
+                    if matches!(frame, FrameOrder::Cancel) {
+                        self.cancelled = *number;
+                    }
+                }
                 Err(CallError::Refused(Refusal::Busy | Refusal::NoSpace)) => return Next::Again,
                 Err(CallError::Disconnected) => return Next::Over,
                 Err(error) => {

@@ -25,7 +25,7 @@ use crate::fake::Fake;
 
 pub(crate) const TOKEN: &str = "t0ken";
 /// Longer than anything here takes.
-pub(crate) const BOUND: Duration = Duration::from_secs(30);
+pub(crate) const BOUND: Duration = Duration::from_secs(60);
 
 /// A border and its host.
 pub(crate) struct Border {

@@ -96,3 +96,16 @@ async fn a_restored_copy_gives_a_gap_although_its_numbers_fit() {
     let cursor: &Value = &hello["cursor"];
     assert!(cursor.as_str().unwrap().contains(&incarnation));
 }
+
+#[tokio::test]
+async fn a_snapshot_holds_all_that_was_answered_before() {
+    let border = Border::new();
+    let chat = border.chat().await;
+    let address = border.serve().await;
+    for title in ["one", "two"] {
+        border.retitle(chat, title).await;
+        let mut socket = connect(address, "").await;
+        frame(&mut socket).await;
+        assert_eq!(frame(&mut socket).await["chats"][0]["title"], title);
+    }
+}

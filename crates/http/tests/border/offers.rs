@@ -3,6 +3,8 @@
 use holdfast_core::fact::Death;
 use holdfast_core::ids::ChatId;
 use holdfast_core::input::{Boot, KeeperEvent};
+use holdfast_core::provider::{ProviderEvent, StartFault};
+use holdfast_http::limits::OFFERS_AT_ONCE_MAX;
 use serde_json::{Value, json};
 
 use crate::client::Border;
@@ -123,6 +125,7 @@ async fn odd_lists_are_refused_whole() {
     let cases = [
         (json!({}), "missing_field", "chats"),
         (json!({"chats": "some"}), "invalid_field", "chats"),
+        (json!({"chats": vec!["x"; OFFERS_AT_ONCE_MAX + 1]}), "invalid_field", "chats"),
         (json!({"chats": [id, "x"]}), "invalid_id", "chats[1].chat"),
         (json!({"chats": [{"chat": id, "recorded": 1}]}), "unknown_field", "chats[0].recorded"),
         (
@@ -140,4 +143,23 @@ async fn odd_lists_are_refused_whole() {
         assert_eq!(got.json()["field"], field, "{body}");
     }
     assert_eq!(border.get("/api/v1/offers").await["offers"][0]["resuming"], false);
+}
+
+#[tokio::test]
+async fn all_does_not_try_again_what_failed() {
+    let border = Border::new();
+    let chat = stopped(&border).await;
+    let one = json!({"chats": [{"chat": chat.to_string(), "choice": "arrived"}]});
+    assert_eq!(results(&border, "resume", one.clone()).await[0].1, "pending");
+    let (fault, text) = (StartFault::LoginNeeded, "log in first".to_owned());
+    border.host.says(chat, ProviderEvent::StartFailed { fault, text }).await;
+    dies(&border, chat).await;
+    insta::assert_json_snapshot!("failures", border.get("/api/v1/offers").await["failures"]);
+    let got = border.post("/api/v1/offers/resume", json!({"chats": "all"})).await.json();
+    let result = &got["results"][0];
+    assert_eq!(
+        (&result["outcome"], &result["failure"]["code"]),
+        (&json!("refused"), &json!("login_needed"),)
+    );
+    assert_eq!(results(&border, "resume", one).await[0].1, "pending");
 }

@@ -170,6 +170,20 @@ async fn a_call_that_names_nothing_is_refused(
 }
 
 #[tokio::test]
+async fn a_stream_of_too_many_chats_is_refused() {
+    let border = Border::new();
+    let query = |count| -> String { (0..count).map(|n| format!("chat=chat_{n:032x}&")).collect() };
+    let ask = async |count| {
+        let path = format!("/api/v1/events?{}after=", query(count));
+        border.call("GET", &path, "").await.json()["field"].clone()
+    };
+    let most = holdfast_http::limits::EVENT_CHATS_MAX;
+    assert_eq!(ask(most + 1).await, "chat");
+    // As many as that are fine; what is missing is the form of a stream.
+    assert_eq!(ask(most).await, "accept");
+}
+
+#[tokio::test]
 async fn within_a_chat_what_is_not_there_is_named() {
     let border = Border::new();
     let chat = border.chat().await;

@@ -432,7 +432,7 @@ mod tests {
     fn a_full_disk_refuses_a_big_frame_and_takes_a_small_one() {
         let (mut queue, mut fs) = (FrameQueue::default(), PowerCutFs::new());
         fs.set_capacity(Some(0));
-        assert_eq!(offer_all(&mut queue, &mut fs, 1, &[b'x'; 100_000]).is_err(), true);
+        assert!(offer_all(&mut queue, &mut fs, 1, &[b'x'; 100_000]).is_err());
         assert_eq!(queue.offer(&mut fs, &whole(1, b"small")), Ok(Offered::Accepted));
     }
 

@@ -184,7 +184,7 @@ mod tests {
             kind: u16,
             body in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
-            for kind in [kind, kind % 8, kind % 8 | kind::ANSWER, kind::PUSH, kind::REFUSED] {
+            for kind in [kind, kind % 8, (kind % 8) | kind::ANSWER, kind::PUSH, kind::REFUSED] {
                 let message = Message { kind, id: 1, body: &body };
                 let _ = Call::decode(&message);
                 let _ = Reply::decode(&message);

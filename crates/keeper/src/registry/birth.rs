@@ -120,6 +120,7 @@ pub fn spawn(
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "this is where keepers are started")]
 fn spawn_keeper(
     dir: &Path,
     lock: File,
@@ -134,17 +135,10 @@ fn spawn_keeper(
         .args(args)
         .current_dir(dir)
         .env_clear()
+        .envs(holdfast_fault::environment_for("keeper"))
         .stdin(Stdio::from(lock))
         .stdout(Stdio::null())
         .stderr(Stdio::from(log))
         .kill_on_drop(false);
-    if let Ok(fault) = std::env::var(holdfast_fault::ENV)
-        && holdfast_fault::is_for_role(&fault, "keeper")
-    {
-        command.env(holdfast_fault::ENV, fault);
-        if let Some(mark) = std::env::var_os(holdfast_fault::MARK) {
-            command.env(holdfast_fault::MARK, mark);
-        }
-    }
     command.spawn()
 }

@@ -17,6 +17,7 @@ pub(super) struct Pipes {
 }
 
 /// Starts the agent: its environment is the one given and the attempt's cookie, nothing is inherited.
+#[allow(clippy::disallowed_methods, reason = "this is where agents are started")]
 pub(super) fn start(start: &Start, attempt: Uuid) -> io::Result<(ProcessId, Pipes)> {
     let (program, arguments) = start
         .argv

@@ -1,5 +1,6 @@
 use super::shell::Shell;
 use super::{HERE, agent, log};
+use crate::clock::now;
 use crate::core::{ConnectionId, Effect, Input, Look, Target};
 use crate::limits::{PROCESSES_NAMED_MAX, STDERR_STATUS_BYTES_MAX};
 use crate::protocol::{Leftover, Phase, Reply, Start, Status};
@@ -19,7 +20,7 @@ pub(super) enum Children {
 impl Shell {
     /// Gives an input to the core and does what comes of it, to the end.
     pub(super) fn step(&mut self, input: Input<'_>) {
-        self.core.step(super::now(), input, &mut self.effects);
+        self.core.step(now(), input, &mut self.effects);
         self.act_on_all();
     }
 
@@ -70,12 +71,12 @@ impl Shell {
                     // The agent runs, and is found by its cookie should this process be lost.
                     log(&error);
                 }
-                self.core.step(super::now(), Input::Born(process), &mut self.effects);
+                self.core.step(now(), Input::Born(process), &mut self.effects);
             }
             Err(error) => {
                 let errno = error.raw_os_error().unwrap_or(0);
                 let input = Input::NotBorn { errno, text: error.to_string() };
-                self.core.step(super::now(), input, &mut self.effects);
+                self.core.step(now(), input, &mut self.effects);
             }
         }
     }
@@ -114,7 +115,7 @@ impl Shell {
                 Children::Some => alive.max(1),
             },
         };
-        self.core.step(super::now(), Input::Looked(look), &mut self.effects);
+        self.core.step(now(), Input::Looked(look), &mut self.effects);
     }
 
     /// Takes the exits of everything that has died below this process.
@@ -130,7 +131,7 @@ impl Shell {
                         .map(Exit::Code)
                         .or_else(|| status.terminating_signal().map(Exit::Signal));
                     if let (true, Some(exit)) = (is_agent, exit) {
-                        self.core.step(super::now(), Input::AgentExited(exit), &mut self.effects);
+                        self.core.step(now(), Input::AgentExited(exit), &mut self.effects);
                     } else if self.core.phase() == Phase::Stopping {
                         self.look_soon = true;
                     }

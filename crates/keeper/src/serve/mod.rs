@@ -12,6 +12,7 @@ mod stderr;
 
 mod shell;
 
+use crate::clock::now;
 use crate::core::KeeperCore;
 use crate::protocol::PROTOCOL_VERSION;
 use crate::record::ProcessId;
@@ -19,12 +20,10 @@ use crate::registry::{FileError, KeeperRecord, LOCK_FILE, Spec, read_spec, write
 use crate::spool::{AppendError, DirFs};
 use crate::tree;
 use rustix::fs::{FlockOperation, Mode, OFlags};
-use rustix::time::{ClockId, clock_gettime};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 use thiserror::Error;
 
 /// Everything is below the working directory.
@@ -145,11 +144,4 @@ fn salt() -> Result<u64, ServeError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(ServeError::Random)?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// Monotonic and awake: it stands while the machine sleeps.
-fn now() -> Duration {
-    let time = clock_gettime(ClockId::Monotonic);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -1,9 +1,10 @@
 use super::agent::Pipes;
 use super::connection::{Connection, Lost};
+use super::log;
 use super::signals::Signals;
 use super::socket::Socket;
 use super::stderr::StderrTail;
-use super::{log, now};
+use crate::clock::now;
 use crate::core::{ConnectionId, Effect, Input, KeeperCore, Now, Pushed};
 use crate::limits::{
     HELLO_BYTES_MAX, LINE_PART_BYTES_MAX, MESSAGE_BYTES_MAX, PUSH_BYTES_MAX, SOCKET_CHECK_EVERY,

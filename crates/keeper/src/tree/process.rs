@@ -170,6 +170,7 @@ impl<'a> EntrySearch<'a> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the tests need processes to look at")]
 mod tests {
     use super::*;
 

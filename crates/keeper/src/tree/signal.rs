@@ -7,7 +7,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// The process has it.
-    Sent,
+    Delivered,
     /// The process is dead.
     Gone,
     /// This process may not signal it.
@@ -29,7 +29,7 @@ pub(crate) fn send(target: ProcessId, signal: Signal) -> Sent {
         return Sent::Gone;
     }
     match rustix::process::pidfd_send_signal(&handle, signal) {
-        Ok(()) => Sent::Sent,
+        Ok(()) => Sent::Delivered,
         Err(Errno::SRCH) => Sent::Gone,
         Err(_) => Sent::Refused,
     }
@@ -40,12 +40,13 @@ pub(crate) fn send(target: ProcessId, signal: Signal) -> Sent {
 #[must_use]
 pub fn kill_keeper(keeper: ProcessId) -> bool {
     match send(keeper, Signal::KILL) {
-        Sent::Sent | Sent::Gone => true,
+        Sent::Delivered | Sent::Gone => true,
         Sent::Refused => false,
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the tests need processes to look at")]
 mod tests {
     use super::*;
 
@@ -56,7 +57,7 @@ mod tests {
         let namesake = ProcessId { start_time: process.start_time + 1, ..process };
         assert_eq!(send(namesake, Signal::KILL), Sent::Gone);
         assert!(process::is_alive(process));
-        assert_eq!(send(process, Signal::KILL), Sent::Sent);
+        assert_eq!(send(process, Signal::KILL), Sent::Delivered);
         child.wait().unwrap();
         assert_eq!(send(process, Signal::KILL), Sent::Gone);
     }

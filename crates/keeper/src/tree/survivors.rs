@@ -1,11 +1,11 @@
 use super::{Found, Net, boot_id, find, is_alive, send};
+use crate::clock::now;
 use crate::limits::{END_SURVIVORS_MAX, LOOK_EVERY, PROCESSES_NAMED_MAX};
 use crate::record::{FoundBy, ProcessId, Survivor};
 use crate::registry::KeeperRecord;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Instant;
 use uuid::Uuid;
 
 /// What is left of an attempt whose keeper was lost.
@@ -35,7 +35,7 @@ pub fn end_survivors(attempt: Uuid, record: Option<&KeeperRecord>) -> io::Result
     let agent = record.filter(|record| record.boot_id == boot).and_then(|record| record.agent);
     // Children of a process that is killed lose their parent; the ones seen once are remembered.
     let mut known: BTreeMap<u32, Found> = BTreeMap::new();
-    let until = Instant::now() + END_SURVIVORS_MAX;
+    let until = now() + END_SURVIVORS_MAX;
     loop {
         if let Some(agent) = agent.filter(|&agent| is_alive(agent)) {
             known.entry(agent.pid).or_insert(Found {
@@ -57,7 +57,7 @@ pub fn end_survivors(attempt: Uuid, record: Option<&KeeperRecord>) -> io::Result
         if known.is_empty() {
             return Ok(Survivors::None);
         }
-        if Instant::now() >= until {
+        if now() >= until {
             let named = known.values().take(PROCESSES_NAMED_MAX).map(Found::describe).collect();
             return Ok(Survivors::Alive { named, count: known.len() });
         }
@@ -69,14 +69,16 @@ pub fn end_survivors(attempt: Uuid, record: Option<&KeeperRecord>) -> io::Result
 }
 
 /// Waits until all of them are dead, but not longer than until it is worth while to kill again.
+#[allow(clippy::disallowed_methods, reason = "deaths of others are looked for, within a bound")]
 fn wait_for_deaths(processes: impl Iterator<Item = ProcessId> + Clone) {
-    let until = Instant::now() + LOOK_EVERY;
-    while Instant::now() < until && processes.clone().any(is_alive) {
+    let until = now() + LOOK_EVERY;
+    while now() < until && processes.clone().any(is_alive) {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the tests need processes to end")]
 mod tests {
     use super::super::{COOKIE_NAME, count};
     use super::*;
@@ -135,9 +137,9 @@ mod tests {
         out.read_line(&mut line).unwrap();
         let child = super::super::process_id(line.trim().parse().unwrap()).unwrap();
         // Until it has executed `env -i` and `sleep` it still carries the cookie.
-        let bound = Instant::now() + std::time::Duration::from_secs(10);
+        let bound = now() + std::time::Duration::from_secs(10);
         while count(attempt).unwrap() != 1 {
-            assert!(Instant::now() < bound);
+            assert!(now() < bound);
             std::thread::yield_now();
         }
         assert_eq!(end_survivors(attempt, None).unwrap(), Survivors::None);

@@ -75,12 +75,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) fn new(
-        chat: ChatId,
-        attempt: AttemptId,
-        traits: Traits,
-        ready_at: u64,
-    ) -> Self {
+    pub(crate) fn new(chat: ChatId, attempt: AttemptId, traits: Traits, ready_at: u64) -> Self {
         Self {
             chat,
             attempt,

@@ -10,7 +10,10 @@ pub(crate) enum Act {
     Say(Voice),
     Tool,
     Ask(Wants),
-    TaskOn { kind: &'static str, foreground: bool },
+    TaskOn {
+        kind: &'static str,
+        foreground: bool,
+    },
     TaskOff,
     Title,
     /// It works on, without a word, until somebody stops it.

@@ -91,11 +91,12 @@ impl Agent {
         if self.turn.is_some() {
             return w.fail("a message was given to an agent whose turn was open".to_owned());
         }
-        let reception =
-            if w.calm { Reception::Work([Act::Say(super::Voice::Message)].into()) } else {
-                let manners = self.traits.manners;
-                reception(&mut w.rng, manners)
-            };
+        let reception = if w.calm {
+            Reception::Work([Act::Say(super::Voice::Message)].into())
+        } else {
+            let manners = self.traits.manners;
+            reception(&mut w.rng, manners)
+        };
         let acts = match reception {
             Reception::Rejected => {
                 self.sighted(w, frame, |seen| seen.rejected = true);

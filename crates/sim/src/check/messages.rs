@@ -87,12 +87,16 @@ fn is_evident(
     let seen = last.is_some_and(|(attempt, frame)| {
         w.evidence.of(message).any(|(of, one)| of == attempt && one.frame == frame)
     });
-    let held = || {
-        w.evidence.of(message).any(|(of, one)| w.homes.holds(&one.session, of, one.frame))
-    };
+    let held =
+        || w.evidence.of(message).any(|(of, one)| w.homes.holds(&one.session, of, one.frame));
     let wrong = match evidence {
         Evidence::Agent | Evidence::Message | Evidence::Quiet | Evidence::Death => !seen,
-        Evidence::AgentStore => !held(),
+        // What was told before a power cut was true then.
+        Evidence::AgentStore => {
+            let attempt = before.head().and_then(|head| head.attempt.as_ref());
+            let cut = attempt.and_then(|attempt| w.evidence.attempts.get(&attempt.id));
+            !held() && !cut.is_some_and(|seen| seen.cut)
+        }
         Evidence::Person => choice(w, before, cause) != Some(Choice::Arrived),
     };
     if wrong {
@@ -150,9 +154,10 @@ fn requeued(w: &mut World, unit: &Unit, message: MessageId, before: &Before, cau
         loaded.chat.head.stranded.iter().find(|stranded| stranded.message == message)
     });
     let refused = state.is_some_and(|s| s.why == holdfast_core::head::Strand::Refused)
-        || unit.facts.iter().any(
-            |fact| matches!(fact, Fact::MessageRefused { message: of, .. } if *of == message),
-        );
+        || unit
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::MessageRefused { message: of, .. } if *of == message));
     let cancelled = unit.facts.iter().any(|fact| matches!(fact, Fact::FrameCancelled { .. }));
     if !refused && !cancelled {
         w.fail(format!("{message} waits again, and nobody asked for it"));

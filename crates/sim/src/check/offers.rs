@@ -33,13 +33,7 @@ pub(super) fn happened(w: &mut World, unit: &Unit, at: usize, before: &Before, c
 }
 
 /// Up to where the agent's words count for a stop that is recorded in this unit.
-fn stop_position(
-    w: &World,
-    unit: &Unit,
-    attempt: AttemptId,
-    before: &Before,
-    cause: Cause,
-) -> u64 {
+fn stop_position(w: &World, unit: &Unit, attempt: AttemptId, before: &Before, cause: Cause) -> u64 {
     match cause {
         Cause::Stop | Cause::Request(_) => {
             let progress = unit.progress.as_ref();
@@ -47,12 +41,9 @@ fn stop_position(
                 progress.or_else(|| before.loaded.as_ref().and_then(|l| l.progress.as_ref()));
             progress.map_or(0, |progress| progress.position.0)
         }
-        Cause::World => w
-            .evidence
-            .attempts
-            .get(&attempt)
-            .and_then(|seen| seen.signalled_at)
-            .unwrap_or(u64::MAX),
+        Cause::World => {
+            w.evidence.attempts.get(&attempt).and_then(|seen| seen.signalled_at).unwrap_or(u64::MAX)
+        }
     }
 }
 
@@ -72,10 +63,12 @@ fn shown(w: &World, unit: &Unit, attempt: AttemptId, position: u64, before: &Bef
     let open = |request: &u64| {
         let n = seen.asks.iter().position(|ask| ask.request == *request)?;
         let id = PromptId::new(seen.origin, u32::try_from(n + 1).ok()?);
-        let known = before.head().is_some_and(|head| head.prompts.get(&id).is_some_and(|p| p.is_open()));
-        let opened = unit.facts.iter().any(
-            |fact| matches!(fact, Fact::PromptOpened { prompt, .. } if *prompt == id),
-        );
+        let known =
+            before.head().is_some_and(|head| head.prompts.get(&id).is_some_and(|p| p.is_open()));
+        let opened = unit
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::PromptOpened { prompt, .. } if *prompt == id));
         (known || opened).then(|| seen.asks.get(n).map(|ask| ask.label.clone())).flatten()
     };
     Shown {
@@ -151,13 +144,7 @@ fn recorded(
 }
 
 /// A stop with offers of a chat that shows work makes one, or finds one.
-fn not_forgotten(
-    w: &mut World,
-    unit: &Unit,
-    attempt: AttemptId,
-    position: u64,
-    before: &Before,
-) {
+fn not_forgotten(w: &mut World, unit: &Unit, attempt: AttemptId, position: u64, before: &Before) {
     let offered = before.head().is_some_and(|head| head.offer.is_some())
         || unit.facts.iter().any(|fact| matches!(fact, Fact::OfferRecorded { .. }));
     let cut = w.evidence.attempts.get(&attempt).is_none_or(|seen| seen.cut);

@@ -50,13 +50,13 @@ fn is_in_order(w: &mut World, chat: ChatId, message: MessageId) {
     let Some(Cause::Request(number)) = w.checks.messages.get(&message).map(|one| one.cause) else {
         return;
     };
-    let Some(sent_at) = w.people.requests.get(number).map(|request| request.sent_at) else { return };
+    let Some(sent_at) = w.people.requests.get(number).map(|request| request.sent_at) else {
+        return;
+    };
     let overtaken = w.checks.messages.iter().find(|(id, earlier)| {
         let known = earlier.acknowledged_at.is_some_and(|at| at < sent_at);
         let row = || w.journal.store.message(chat, **id);
-        earlier.chat == chat
-            && known
-            && row().is_some_and(|row| row.state == MessageState::Queued)
+        earlier.chat == chat && known && row().is_some_and(|row| row.state == MessageState::Queued)
     });
     if let Some((earlier, _)) = overtaken {
         let earlier = *earlier;

@@ -60,7 +60,12 @@ pub(super) async fn lists_are_paged_and_filtered(b: impl Backend) {
     pens[2].put([Fact::ChatClosed]).await;
     pens[4].put([Fact::ChatClosed]).await;
     pens[5].put([Fact::ChatDeleted]).await;
-    pens[0].put([Fact::ChatTitled { title: "touched last".to_owned() }]).await;
+    pens[0]
+        .put([Fact::ChatTitled {
+            title: "touched last".to_owned(),
+            by: holdfast_core::fact::Namer::Person,
+        }])
+        .await;
     let list = async |filter, size| {
         let (mut all, mut before) = (Vec::new(), None);
         loop {

@@ -11,7 +11,7 @@ use super::{Backend, Pen};
 use crate::{CommitError, FactRow, Operation, Progress, StoredFact};
 
 fn titled(title: &str) -> Fact {
-    Fact::ChatTitled { title: title.to_owned() }
+    Fact::ChatTitled { title: title.to_owned(), by: holdfast_core::fact::Namer::Person }
 }
 
 fn key(key: &str) -> Operation {

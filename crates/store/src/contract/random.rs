@@ -132,7 +132,10 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             if b % 2 == 0 { failed } else { Fact::FailureCleared }
         }
         _ => match b % 8 {
-            0..=2 => Fact::ChatTitled { title: format!("title {a}") },
+            0..=2 => Fact::ChatTitled {
+                title: format!("title {a}"),
+                by: holdfast_core::fact::Namer::Person,
+            },
             3 => Fact::SlotBound { slot: Some(format!("slot-{}", a % 2)) },
             4 => Fact::ChatClosed,
             5 | 6 => Fact::ChatReopened,

@@ -68,7 +68,7 @@ fn apply_fact(
             chat.title.clone_from(title);
             chat.slot.clone_from(slot);
         }
-        Fact::ChatTitled { title } => chat.title = Some(title.clone()),
+        Fact::ChatTitled { title, .. } => chat.title = Some(title.clone()),
         Fact::SlotBound { slot } => chat.slot.clone_from(slot),
         Fact::ChatClosed | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
@@ -202,6 +202,7 @@ fn apply_fact(
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
         | Fact::FrameCancelled { .. }
+        | Fact::WithdrawRequested { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
         | Fact::TreeMayLive { .. }

@@ -69,6 +69,7 @@ pub(crate) const fn kind(fact: &Fact) -> &'static str {
         Fact::FrameIssued { .. } => "frame_issued",
         Fact::FrameBegun { .. } => "frame_begun",
         Fact::FrameDone { .. } => "frame_done",
+        Fact::WithdrawRequested { .. } => "withdraw_requested",
         Fact::FrameCancelled { .. } => "frame_cancelled",
         Fact::StopRequested { .. } => "stop_requested",
         Fact::StopWithdrawn { .. } => "stop_withdrawn",

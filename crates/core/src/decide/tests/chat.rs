@@ -184,3 +184,13 @@ fn the_agent_names_the_chat_within_bounds() {
     scene.does(Command::Title { title: " mine ".to_owned() });
     assert_eq!(scene.last(), ["titled mine"]);
 }
+
+#[test]
+fn the_agent_names_a_chat_that_nobody_has_named() {
+    let titled = |title: &str| ProviderEvent::Titled { title: title.to_owned() };
+    let mut scene = Scene::working();
+    scene.says(titled("By the agent"));
+    assert_eq!(scene.last(), ["titled By the agent"]);
+    scene.does(Command::Title { title: "By me".to_owned() }).says(titled("Again"));
+    assert_eq!(scene.last(), [""; 0]);
+}

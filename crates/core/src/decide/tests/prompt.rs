@@ -82,6 +82,17 @@ fn a_death_tells_what_became_of_each_answer() {
     assert_eq!(told, ["p1.1 gone", "p1.2 lost after written", "p1.3 lost"]);
 }
 
+/// A keeper that was killed may have written the answer and not lived to say so.
+#[test]
+fn an_answer_that_may_have_been_written_was_perhaps_used() {
+    for (death, boot) in [(Death::KeeperLost, Boot::Same), (Death::HostLost, Boot::Other)] {
+        let mut scene = asking();
+        let one = scene.answer(1);
+        scene.does(one).dead(death, boot);
+        assert!(scene.last().contains(&"p1.1 lost after written".to_owned()), "{death:?}");
+    }
+}
+
 #[test]
 fn the_end_of_a_turn_closes_its_prompts() {
     let mut scene = asking();

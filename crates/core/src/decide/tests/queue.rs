@@ -137,3 +137,24 @@ fn a_queue_drains_with_no_client_connected() {
     assert_eq!(scene.at_agent(), None);
     assert!((0..=10).all(|n| scene.handed(&format!("m{n}")) == 1));
 }
+
+#[test]
+fn what_was_handed_over_is_had_back_if_its_frame_has_not_begun() {
+    let mut scene = Scene::starting();
+    scene.born().ready();
+    let frame = scene.frame();
+    scene.does(Command::WithdrawQueued { message: id("m0") });
+    assert_eq!(scene.last(), ["withdraw requested"]);
+    assert_eq!(crate::effect::owed(&scene.chat).unwrap().withdraw, Some(frame));
+    // Asked twice, it is asked once.
+    scene.does(Command::WithdrawQueued { message: id("m0") });
+    assert_eq!(scene.last(), [""; 0]);
+    scene.keeper(KeeperEvent::FrameCancelled(frame));
+    assert_eq!(scene.at_agent(), None);
+    assert_eq!((scene.queue(), scene.chat.head.user_messages), (vec![], 0));
+    // One whose frame had begun runs: the agent may have it.
+    let mut scene = Scene::starting();
+    scene.born().ready().does(Command::WithdrawQueued { message: id("m0") });
+    scene.written().taken();
+    assert_eq!(scene.at_agent().as_deref(), Some("m0"));
+}

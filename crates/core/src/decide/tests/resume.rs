@@ -344,3 +344,12 @@ fn a_resume_while_the_last_one_is_being_stopped_sends_nothing_twice() {
     scene.resume().born().ready();
     assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
 }
+
+#[test]
+fn a_resume_whose_frame_was_cancelled_hands_its_message_over_anew() {
+    let mut scene = Scene::offered();
+    scene.resume().born().replays(1, Some("m0")).ready();
+    let frame = scene.frame();
+    scene.keeper(KeeperEvent::FrameCancelled(frame));
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+}

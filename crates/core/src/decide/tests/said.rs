@@ -18,7 +18,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
     Some(match fact {
         Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => return None,
         Fact::ChatOpened { .. } => "opened".to_owned(),
-        Fact::ChatTitled { title } => format!("titled {title}"),
+        Fact::ChatTitled { title, .. } => format!("titled {title}"),
         Fact::SlotBound { .. } => "slot".to_owned(),
         Fact::ChatClosed => "closed".to_owned(),
         Fact::ChatReopened => "reopened".to_owned(),
@@ -96,6 +96,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         }
         Fact::FrameBegun { frame } => format!("frame {} begun", frame.0),
         Fact::FrameDone { frame } => format!("frame {} done", frame.0),
+        Fact::WithdrawRequested { .. } => "withdraw requested".to_owned(),
         Fact::FrameCancelled { frame } => format!("frame {} cancelled", frame.0),
         Fact::StopRequested { why, .. } => format!("stop {}", lower(why)),
         Fact::StopWithdrawn { .. } => "stop withdrawn".to_owned(),

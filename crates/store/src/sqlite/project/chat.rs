@@ -146,7 +146,7 @@ impl Projection<'_> {
                 self.record.title.clone_from(title);
                 self.record.slot.clone_from(slot);
             }
-            Fact::ChatTitled { title } => self.record.title = Some(title.clone()),
+            Fact::ChatTitled { title, .. } => self.record.title = Some(title.clone()),
             Fact::SlotBound { slot } => self.record.slot.clone_from(slot),
             Fact::ChatDeleted => {
                 self.delete_messages()?;

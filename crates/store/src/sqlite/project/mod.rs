@@ -152,6 +152,7 @@ impl Projection<'_> {
             | Fact::FrameBegun { .. }
             | Fact::FrameDone { .. }
             | Fact::FrameCancelled { .. }
+            | Fact::WithdrawRequested { .. }
             | Fact::StopRequested { .. }
             | Fact::StopWithdrawn { .. }
             | Fact::TreeMayLive { .. }

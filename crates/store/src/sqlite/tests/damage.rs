@@ -44,7 +44,11 @@ async fn a_head_that_cannot_be_read_is_folded_again() {
         assert_eq!((&loaded.chat, loaded.read_only), (&pen.chat, None), "{damage}");
     }
     // The next commit writes a head that can be read.
-    pen.put([Fact::ChatTitled { title: "healed".to_owned() }]).await;
+    pen.put([Fact::ChatTitled {
+        title: "healed".to_owned(),
+        by: holdfast_core::fact::Namer::Person,
+    }])
+    .await;
     raw(dir.path()).execute("DELETE FROM facts", []).unwrap();
     assert_eq!(sqlite.load(pen.id).await.unwrap().unwrap().chat, pen.chat);
 }

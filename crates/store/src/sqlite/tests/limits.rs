@@ -11,7 +11,7 @@ use crate::sqlite::{FILE, Options, Sqlite};
 use crate::{CommitError, Journal, QueryError, Store};
 
 fn titled(title: &str) -> Fact {
-    Fact::ChatTitled { title: title.to_owned() }
+    Fact::ChatTitled { title: title.to_owned(), by: holdfast_core::fact::Namer::Person }
 }
 
 /// A store that has room for about this many pages.

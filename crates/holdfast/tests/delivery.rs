@@ -1,0 +1,387 @@
+//! What became of a message: idempotency keys, doubt and its three choices, refusal, receipts,
+//! interrupts, and what the agent's own store says after a death.
+
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+use std::sync::Barrier;
+
+use holdfast_testkit::host::{Place, TestHost};
+use holdfast_testkit::proc;
+use holdfast_testkit::scenario::agent_pid;
+use serde_json::{Value, json};
+
+const CONTINUATION: &str = "was stopped from outside";
+
+fn place(dir: &tempfile::TempDir) -> Place {
+    Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
+}
+
+fn messages(chat: &str) -> String {
+    format!("/chats/{chat}/messages")
+}
+
+fn id(answer: &Value) -> String {
+    answer["message"]["id"].as_str().unwrap().to_owned()
+}
+
+/// What the agents saw of persons' messages.
+fn seen(place: &Place) -> Vec<String> {
+    let prompts = place.evidence().prompts();
+    prompts.into_iter().filter(|prompt| !prompt.contains(CONTINUATION)).collect()
+}
+
+#[test]
+fn a_repeat_under_the_same_key_is_the_same_message_also_in_the_next_life() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let body = json!({ "text": "once" });
+    let first = host.call_as("k-1", "POST", &messages(&chat), &body);
+    assert_eq!(first.status, 202);
+    let again = host.call_as("k-1", "POST", &messages(&chat), &body);
+    assert_eq!((again.status, &again.body), (202, &first.body));
+    let other = host.call_as("k-1", "POST", &messages(&chat), &json!({ "text": "twice" }));
+    assert_eq!((other.status, &other.body["code"]), (409, &json!("operation_conflict")));
+    host.wait_message(&chat, &id(&first.body), "settled");
+    host.kill();
+
+    let host = place.start();
+    let again = host.call_as("k-1", "POST", &messages(&chat), &body);
+    assert_eq!((again.status, &again.body), (202, &first.body), "the first answer again");
+    let other = host.call_as("k-1", "POST", &messages(&chat), &json!({ "text": "twice" }));
+    assert_eq!(other.body["code"], "operation_conflict");
+    let next = host.send(&chat, "next");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(place.evidence().prompts(), ["once", "next"]);
+    assert_eq!(host.chat(&chat)["user_messages"], 2);
+}
+
+/// The host dies after the commit and before the answer: whoever asks again gets the one message.
+#[test]
+fn a_reply_that_was_lost_is_asked_for_again_and_makes_no_second_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir).env("HOLDFAST_FAULT", "host.reply.before:2");
+    let mut host = place.start();
+    let chat = host.open();
+    let body = json!({ "text": "once" });
+    let headers = [("idempotency-key", "k-1")];
+    let lost = host.request_with("POST", &messages(&chat), Some(&body), &headers);
+    assert!(lost.is_none(), "the reply is lost: {lost:?}");
+    host.wait("the host's death", || true);
+    assert!(!host.is_running());
+    drop(host);
+
+    place.env.clear();
+    let host = place.start();
+    let again = host.call_as("k-1", "POST", &messages(&chat), &body);
+    assert_eq!(again.status, 202);
+    host.wait_message(&chat, &id(&again.body), "settled");
+    let other = host.call_as("k-1", "POST", &messages(&chat), &json!({ "text": "twice" }));
+    assert_eq!(other.body["code"], "operation_conflict");
+    assert_eq!(place.evidence().prompts(), ["once"]);
+    assert_eq!(host.chat(&chat)["user_messages"], 1);
+}
+
+#[test]
+fn concurrent_repeats_are_one_message() {
+    const AT_ONCE: usize = 8;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    for round in 0..5 {
+        let start = Barrier::new(AT_ONCE);
+        let key = format!("k-{round}");
+        let body = json!({ "text": format!("round {round}") });
+        let answers: Vec<Value> = std::thread::scope(|scope| {
+            let ask = || {
+                let (client, headers) = (host.beside(), [("idempotency-key", key.as_str())]);
+                start.wait();
+                client.request_with("POST", &messages(&chat), Some(&body), &headers).unwrap().ok()
+            };
+            let asked: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(ask)).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+        host.wait_message(&chat, &id(&answers[0]), "settled");
+    }
+    let rounds: Vec<String> = (0..5).map(|round| format!("round {round}")).collect();
+    assert_eq!(place.evidence().prompts(), rounds);
+}
+
+/// A chat whose message is in doubt: its agent has it, died with it, and will not say.
+fn in_doubt<'a>(place: &'a Place, text: &str) -> (TestHost<'a>, String, String) {
+    let host = place.start();
+    let chat = host.open();
+    let before = host.send(&chat, "before");
+    host.wait_message(&chat, &before, "settled");
+    let message = host.send(&chat, text);
+    host.wait_message(&chat, &message, "taken");
+    proc::kill_9(agent_pid(place)).unwrap();
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["cause"], "agent_died");
+    (host, chat, message)
+}
+
+/// The demo agent refuses to load: the store cannot be asked.
+fn mute(dir: &tempfile::TempDir) -> Place {
+    place(dir).env("HOLDFAST_DEMO_REFUSE_LOAD", "1")
+}
+
+#[test]
+fn until_the_agents_store_is_asked_a_message_is_in_doubt_and_then_it_is_settled() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let (host, chat, message) = in_doubt(&place, "doubted [[slow 600]]");
+    let delivery = host.delivery(&chat, &message);
+    assert_eq!((&delivery["state"], &delivery["asking"]), (&json!("unknown"), &json!(true)));
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait_message(&chat, &message, "settled");
+    host.wait_shown(&chat, "idle");
+    assert_eq!(seen(&place), ["before", "doubted [[slow 600]]"], "named by the store, sent once");
+    let turns = host.get(&format!("/chats/{chat}/turns"));
+    let states: Vec<&Value> = turns["items"].as_array().unwrap().iter().map(|t| &t["state"]).collect();
+    assert_eq!(states.iter().filter(|state| **state == "lost").count(), 1, "{turns}");
+    assert!(!states.contains(&&json!("running")), "{turns}");
+}
+
+/// The agent dies before it has written the message down: its store does not know it, and it is
+/// sent again by the resume.
+#[test]
+fn what_the_agents_store_does_not_know_is_sent_by_the_resume() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let (host, chat, message) = in_doubt(&place, "forgotten [[slow 600]]");
+    forget_last_message(&place);
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait("the message to be sent", || {
+        seen(&place).iter().filter(|text| text.starts_with("forgotten")).count() == 2
+    });
+    host.wait_message(&chat, &message, "taken");
+    host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+    host.wait_message(&chat, &message, "settled");
+    let prompts = place.evidence().prompts();
+    assert!(prompts[2].contains(CONTINUATION), "the continuation goes first: {prompts:?}");
+    let items = host.items(&chat);
+    let rows = items.iter().filter(|item| item["delivery"]["message"] == message.as_str()).count();
+    assert_eq!(rows, 1, "one row, however often it is sent");
+}
+
+/// Takes the last line with a user's message out of the demo agent's store.
+fn forget_last_message(place: &Place) {
+    let sessions = walk(&place.root.join("demo"));
+    let mut forgotten = 0;
+    for file in sessions {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        if let Some(at) = lines.iter().rposition(|line| line.contains("forgotten")) {
+            lines.remove(at);
+            forgotten += 1;
+            std::fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+                .unwrap();
+        }
+    }
+    assert_eq!(forgotten, 1);
+}
+
+fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files.extend(walk(&path)) } else { files.push(path) }
+    }
+    files
+}
+
+/// Resumes a chat whose doubt nobody can settle but a person, up to where the person is asked.
+fn until_a_choice_is_needed(host: &TestHost<'_>, chat: &str) {
+    assert_eq!(host.resume(chat)["outcome"], "pending");
+    host.wait("the failed start", || {
+        let failures = host.get("/offers")["failures"].clone();
+        failures.as_array().unwrap().iter().any(|failure| failure["chat"] == chat)
+    });
+}
+
+#[test]
+fn a_message_without_evidence_stays_in_doubt_and_a_failed_load_sends_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = mute(&dir);
+    let (host, chat, message) = in_doubt(&place, "doubted [[slow 600]]");
+    until_a_choice_is_needed(&host, &chat);
+    assert_eq!(host.delivery(&chat, &message)["state"], "unknown");
+    assert_eq!(seen(&place), ["before", "doubted [[slow 600]]"]);
+    assert_eq!(host.get("/host")["counts"]["to_check"], 1);
+    assert_eq!(host.get("/host")["counts"]["to_resume"], 1, "the offer stays beside the failure");
+}
+
+/// Each choice, and how often the agent has seen the message in the end.
+#[test]
+fn each_of_the_three_choices_does_what_it_says() {
+    for (choice, state, times) in
+        [("arrived", "settled", 1), ("discard", "withdrawn", 1), ("send_again", "settled", 2)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(&dir);
+        let host = place.start();
+        let chat = host.open();
+        // The agent answers with an error that proves neither taking nor refusal.
+        let text = "[[error -32603]]";
+        let message = host.send(&chat, text);
+        host.wait_message(&chat, &message, "unknown");
+        host.wait_shown(&chat, "to_check");
+        let resolve = format!("/chats/{chat}/messages/{message}/resolve");
+        let resolved = host.post(&resolve, &json!({ "choice": choice }));
+        assert_eq!(resolved.status, 200, "{choice}: {}", resolved.body);
+        if choice == "send_again" {
+            host.wait("the second time", || place.evidence().seen(text) == 2);
+            host.wait_message(&chat, &message, "unknown");
+            host.post(&resolve, &json!({ "choice": "arrived" })).ok();
+        }
+        let receipt = resolved_receipt(&host, &chat, &message);
+        assert_eq!(receipt, state, "{choice}");
+        let next = host.send(&chat, "next");
+        host.wait_message(&chat, &next, "settled");
+        assert_eq!(place.evidence().seen(text), times, "{choice}");
+        let late = host.post(&resolve, &json!({ "choice": "discard" }));
+        assert_eq!((late.status, &late.body["code"]), (409, &json!("not_in_doubt")), "{choice}");
+    }
+}
+
+/// The state that the store has of a message, whether it is in the transcript or not.
+fn resolved_receipt(host: &TestHost<'_>, chat: &str, message: &str) -> String {
+    let state = host.delivery(chat, message)["state"].clone();
+    state.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_refused_message_is_sent_again_or_discarded_and_did_not_arrive() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let text = "[[error -32602]]";
+    let message = host.send(&chat, text);
+    host.wait_message(&chat, &message, "refused");
+    let refused = host.delivery(&chat, &message)["refused"].clone();
+    assert_eq!(refused["why"], "rejected");
+    assert!(refused["text"].as_str().unwrap().contains("-32602"), "{refused}");
+    let resolve = format!("/chats/{chat}/messages/{message}/resolve");
+    let arrived = host.post(&resolve, &json!({ "choice": "arrived" }));
+    assert_eq!((arrived.status, &arrived.body["code"]), (409, &json!("not_in_doubt")));
+    host.post(&resolve, &json!({ "choice": "send_again" })).ok();
+    host.wait("the second time", || place.evidence().seen(text) == 2);
+    host.wait_message(&chat, &message, "refused");
+    host.post(&resolve, &json!({ "choice": "discard" })).ok();
+    host.wait_message(&chat, &message, "withdrawn");
+    let next = host.send(&chat, "next");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(place.evidence().prompts(), [text, text, "next"]);
+    assert_eq!(host.chat(&chat)["user_messages"], 1, "what was discarded is not counted");
+}
+
+#[test]
+fn an_error_after_the_take_up_is_a_failed_turn_and_no_refusal() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[say I began]] [[error -32603]]");
+    host.wait_message(&chat, &message, "settled");
+    let turns = host.get(&format!("/chats/{chat}/turns"));
+    assert_eq!(turns["items"][0]["state"], "failed");
+    let next = host.send(&chat, "next");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(place.evidence().prompts().len(), 2);
+}
+
+#[test]
+fn a_receipt_says_what_became_of_a_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let accepted = host.post(&messages(&chat), &json!({ "text": "m1 [[approve go]]" })).ok();
+    let waiting = host.post(&messages(&chat), &json!({ "text": "m2" })).ok();
+    let receipt = |accepted: &Value| {
+        host.get(&format!("/receipts/{}", accepted["receipt"].as_str().unwrap()))
+    };
+    let gate = host.wait_prompts(&chat, 1).remove(0);
+    let taken = receipt(&accepted);
+    assert_eq!((&taken["kind"], &taken["state"]), (&json!("message"), &json!("taken")));
+    assert_eq!(taken["message"], accepted["message"]["id"]);
+    assert_eq!(receipt(&waiting)["state"], "queued");
+    assert_eq!(receipt(&waiting)["turn"], Value::Null);
+    host.call("DELETE", &format!("/chats/{chat}/queue/{}", id(&waiting)), &json!({})).ok();
+    assert_eq!(receipt(&waiting)["state"], "withdrawn");
+
+    let answered = host.answer(&chat, &gate, "allow-once").ok();
+    host.wait("the answer to be taken", || {
+        let receipt = receipt(&answered);
+        (&receipt["kind"], &receipt["state"]) == (&json!("answer"), &json!("taken"))
+    });
+    host.wait("the message to be settled", || receipt(&accepted)["state"] == "settled");
+    let turns = host.get(&format!("/chats/{chat}/turns"));
+    assert_eq!(receipt(&accepted)["turn"], turns["items"][0]["id"]);
+}
+
+#[test]
+fn an_interrupting_message_ends_the_turn_and_runs_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let slow = host.send(&chat, "m0 [[slow 600]]");
+    host.wait_message(&chat, &slow, "taken");
+    host.send(&chat, "queued");
+    let body = json!({ "text": "at once", "delivery": "interrupt" });
+    let urgent = id(&host.post(&messages(&chat), &body).ok());
+    host.wait_message(&chat, &urgent, "settled");
+    host.wait("the queue to go on", || place.evidence().prompts().len() == 3);
+    assert_eq!(place.evidence().prompts(), ["m0 [[slow 600]]", "at once", "queued"]);
+    host.wait_shown(&chat, "idle");
+    let cancels = place.evidence().events();
+    assert_eq!(cancels.iter().filter(|event| event.get("cancel").is_some()).count(), 1);
+    assert_eq!(host.held(&chat), None, "it pauses nothing");
+}
+
+#[test]
+fn an_agent_that_ignores_the_interrupt_is_stopped_by_a_person() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir).env("HOLDFAST_DEMO_IGNORE_CANCEL", "1");
+    let host = place.start();
+    let chat = host.open();
+    let slow = host.send(&chat, "m0 [[slow 600]]");
+    host.wait_message(&chat, &slow, "taken");
+    let interrupt = format!("/chats/{chat}/interrupt");
+    host.post(&interrupt, &json!({})).ok();
+    host.wait("the agent to hear it", || {
+        place.evidence().events().iter().any(|event| event.get("cancel").is_some())
+    });
+    assert_eq!(host.delivery(&chat, &slow)["state"], "taken");
+    host.post(&interrupt, &json!({ "agent": "stop" })).ok();
+    host.wait("the agent's end", || place.processes().is_empty());
+    assert_eq!(host.get("/offers")["offers"], json!([]), "ordered for this chat: no offer");
+    let next = host.send(&chat, "next");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(place.evidence().prompts(), ["m0 [[slow 600]]", "next"]);
+}
+
+/// The agent's frame is cut in its middle: provably not taken, and sent by the resume, once.
+#[test]
+fn a_line_that_was_not_wholly_written_was_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let mark = dir.path().join("mark");
+    let place = place(&dir)
+        .env("HOLDFAST_FAULT", "keeper.frame.mid:3")
+        .env("HOLDFAST_FAULT_MARK", mark.to_str().unwrap());
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "torn");
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["cause"], "keeper_lost");
+    assert!(place.evidence().prompts().is_empty(), "half a line is no prompt");
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(seen(&place), ["torn"]);
+}

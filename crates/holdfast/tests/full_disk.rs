@@ -1,0 +1,221 @@
+//! A full disk: what cannot be kept is refused at the door, what was acknowledged is kept, what can
+//! be read is read, and with room again everything goes on, without a restart.
+
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use holdfast_testkit::host::{PATIENCE, Place, TestHost};
+use holdfast_testkit::wait_until;
+use serde_json::{Value, json};
+
+/// The size of the disk; the spool of an agent alone keeps a megabyte of it for its own end.
+const DISK: &str = "size=16m";
+/// Posts of a kilobyte until the room that the store had left has to be used up.
+const POSTS_MAX: usize = 5000;
+/// Set where this test runs again, as the superuser of a namespace of its own.
+const INSIDE: &str = "HOLDFAST_TEST_INSIDE";
+
+/// A small disk, gone with this value.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mounted_at(path: &Path) -> Self {
+        fs::create_dir_all(path).unwrap();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", DISK, "tmpfs"]).arg(path).status();
+        assert!(mounted.unwrap().success(), "a disk can be mounted");
+        Self(path.to_owned())
+    }
+
+    /// Fills the disk to its last byte.
+    fn fill(&self) {
+        let mut file = File::options().create(true).append(true).open(self.filler()).unwrap();
+        for size in [1 << 16, 1 << 12, 1] {
+            let some = vec![b'x'; size];
+            while file.write_all(&some).is_ok() {}
+        }
+    }
+
+    fn make_room(&self) {
+        fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.join("filler")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// Runs a test that mounts: at once by the superuser, otherwise as the one of a namespace.
+fn with_mounts(name: &str, test: impl FnOnce()) {
+    if rustix::process::geteuid().is_root() || std::env::var_os(INSIDE).is_some() {
+        return test();
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount"]).arg(std::env::current_exe().unwrap());
+    let ran = command.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").status();
+    assert!(ran.unwrap().success(), "the test failed in its namespace");
+}
+
+fn with_disk(name: &str, test: impl FnOnce(&Place, &Disk)) {
+    with_mounts(name, || {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
+        let disk = Disk::mounted_at(&place.data_dir());
+        test(&place, &disk);
+        drop(place);
+        drop(disk);
+    });
+}
+
+/// Posts messages until one is refused; gives what was acknowledged.
+fn post_until_refused(host: &TestHost<'_>, chat: &str) -> Vec<String> {
+    let mut accepted = Vec::new();
+    for number in 0..POSTS_MAX {
+        let text = format!("{number} {}", "x".repeat(1000));
+        let answer = host.post(&format!("/chats/{chat}/messages"), &json!({ "text": text }));
+        match answer.status {
+            202 => accepted.push(text),
+            507 => {
+                assert_eq!(answer.body["code"], "storage_full", "{}", answer.body);
+                return accepted;
+            }
+            status => panic!("{status} {}", answer.body),
+        }
+    }
+    panic!("{POSTS_MAX} messages were taken on a full disk");
+}
+
+fn queued(host: &TestHost<'_>, chat: &str) -> Vec<String> {
+    let queue = host.get(&format!("/chats/{chat}/queue"));
+    let waiting = queue["items"].as_array().unwrap();
+    waiting.iter().map(|item| item["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_and_what_was_taken_is_delivered_once() {
+    let name = "what_cannot_be_kept_is_refused_and_what_was_taken_is_delivered_once";
+    with_disk(name, |place, disk| {
+        let host = place.start();
+        let (chat, reader) = (host.open(), host.open());
+        let first = host.send(&reader, "[[say to be read]]");
+        host.wait_message(&reader, &first, "settled");
+        host.post(&format!("/chats/{chat}/queue/pause"), &json!({})).ok();
+        disk.fill();
+        let accepted = post_until_refused(&host, &chat);
+
+        // Nothing else is taken either; everything can be read.
+        for (method, path, body) in [
+            ("POST", "/chats".to_owned(), json!({ "agent": "demo" })),
+            ("PATCH", format!("/chats/{reader}"), json!({ "title": "t".repeat(200) })),
+            ("PUT", format!("/chats/{reader}/draft"), json!({ "text": "d".repeat(10_000) })),
+            ("POST", format!("/chats/{reader}/messages"), json!({ "text": "m".repeat(10_000) })),
+        ] {
+            let answer = host.request(method, &path, Some(&body)).unwrap();
+            assert_eq!(answer.body["code"], "storage_full", "{method} {path}: {}", answer.body);
+            assert_eq!(answer.status, 507);
+        }
+        assert_eq!(host.said(&reader), "to be read");
+        assert_eq!(queued(&host, &chat), accepted);
+        assert_eq!(host.get("/host")["counts"]["open"], 2);
+        assert_eq!(host.get("/offers")["offers"], json!([]));
+
+        // A kill takes nothing of it, and a host starts on what is there once there is room.
+        disk.make_room();
+        host.kill_everything();
+        let host = place.start();
+        assert_eq!(queued(&host, &chat), accepted);
+        host.post(&format!("/chats/{chat}/queue/resume"), &json!({})).ok();
+        host.wait("all of them", || host.chat(&chat)["queue_length"] == 0);
+        host.wait_shown(&chat, "idle");
+        let seen: Vec<String> =
+            place.evidence().prompts().into_iter().filter(|text| accepted.contains(text)).collect();
+        assert_eq!(seen, accepted, "each once, in order");
+        host.stop();
+    });
+}
+
+#[test]
+fn it_goes_on_without_a_restart_once_there_is_room() {
+    let name = "it_goes_on_without_a_restart_once_there_is_room";
+    with_disk(name, |place, disk| {
+        const LINES: usize = 400;
+        let host = place.start();
+        let chat = host.open();
+        let message = host.send(&chat, &format!("[[stream {LINES} 10]]"));
+        host.wait("the first lines", || host.said(&chat).lines().count() > 20);
+        // It is full in the middle of a stream, and stays so until the agent has said all.
+        disk.fill();
+        let refused = post_large(&host, &chat);
+        assert_eq!(refused["code"], "storage_full", "{refused}");
+        let whole: String = (1..=LINES).map(|number| format!("line {number}\n")).collect();
+        wait_until(PATIENCE, "the agent to have said all", || {
+            place.evidence().text_written().len() >= whole.len()
+        });
+        let known = host.said(&chat);
+        assert!(whole.starts_with(&known), "what is shown is what was said");
+
+        disk.make_room();
+        host.wait_message(&chat, &message, "settled");
+        assert_eq!(host.said(&chat), whole, "nothing lost, nothing doubled");
+        let next = host.send(&chat, "[[say after]]");
+        host.wait_message(&chat, &next, "settled");
+        assert_eq!(host.said(&chat), format!("{whole}after"));
+        assert_eq!(place.evidence().prompts().len(), 2);
+        assert_eq!(place.evidence().pids().len(), 1, "the same agent all along");
+        assert_eq!(host.chat(&chat)["offer"], Value::Null);
+        host.stop();
+    });
+}
+
+/// Sends a message for which there surely is no room.
+fn post_large(host: &TestHost<'_>, chat: &str) -> Value {
+    let text = "x".repeat(900_000);
+    let answer = host.post(&format!("/chats/{chat}/messages"), &json!({ "text": text }));
+    assert_eq!(answer.status, 507, "{}", answer.body);
+    answer.body
+}
+
+#[test]
+fn a_stop_on_a_full_disk_and_a_start_on_one_lose_nothing() {
+    let name = "a_stop_on_a_full_disk_and_a_start_on_one_lose_nothing";
+    with_disk(name, |place, disk| {
+        let host = place.start();
+        let chat = host.open();
+        host.send(&chat, "[[say half]] [[slow 600]]");
+        host.wait("the half", || host.said(&chat) == "half");
+        disk.fill();
+        let waiting = post_until_refused(&host, &chat);
+        host.kill_everything();
+
+        // Whatever a host does on a full disk, it says so, and spoils nothing.
+        match place.try_start() {
+            Ok(host) => {
+                assert_eq!(host.said(&chat), "half");
+                host.kill();
+            }
+            Err(status) => assert_eq!(status.code(), Some(1), "{}", place.log()),
+        }
+        disk.make_room();
+        let host = place.start();
+        host.wait("the offer", || host.chat(&chat)["offer"]["cause"] == "host_lost");
+        assert_eq!(host.said(&chat), "half");
+        assert_eq!(queued(&host, &chat), waiting);
+        host.post("/offers/resume", &json!({ "chats": [chat] })).ok();
+        host.wait("all of them", || host.chat(&chat)["queue_length"] == 0);
+        host.wait_shown(&chat, "idle");
+        let prompts = place.evidence().prompts();
+        assert_eq!(prompts.len(), 2 + waiting.len());
+        assert_eq!(prompts[2..], waiting);
+        host.stop();
+    });
+}
