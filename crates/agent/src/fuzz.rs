@@ -120,7 +120,7 @@ impl Run {
                 self.take(events);
             }
             [b'o', head @ ..] => {
-                let events = self.state.step(Inward::Oversized { bytes: LINE_BYTES_MAX, head });
+                let events = self.state.step(Inward::Oversized { bytes: LINE_BYTES_MAX as u64, head });
                 self.take(events);
             }
             [b't', torn @ ..] => {

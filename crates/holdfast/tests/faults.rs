@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdfast_testkit::host::{PATIENCE, Place};
-use holdfast_testkit::person::{Person, Reached};
+use holdfast_testkit::person::{Person, Reached, is_idle};
 use holdfast_testkit::{proc, wait_until};
 use serde_json::{Value, json};
 
@@ -123,14 +123,9 @@ impl Day<'_> {
         message
     }
 
-    /// Waits until the chat has come so far; where it needs a person, it is settled instead.
     fn reach(&mut self, what: &str, goal: impl Fn(&Value) -> bool) -> Reached {
         let chat = self.chat.clone();
-        let reached = self.person.reach(&chat, what, |_, row| goal(row));
-        if reached == Reached::Disturbed {
-            self.person.settle(&chat);
-        }
-        reached
+        self.person.reach(&chat, what, |_, row| goal(row))
     }
 
     /// A turn that streams, and behind it a queue of three with a large output and a long message.
@@ -206,10 +201,7 @@ impl Day<'_> {
     fn other_chat(&mut self) {
         let other = open(&mut self.person);
         self.person.send(&other, "b1 [[fork]]");
-        let reached = self.person.reach(&other, "the fork", |_, row| is_idle(row));
-        if reached == Reached::Disturbed {
-            self.person.settle(&other);
-        }
+        self.person.reach(&other, "the fork", |_, row| is_idle(row));
         self.person.write("POST", &format!("/chats/{other}/close"), &json!({})).ok();
         assert_eq!(self.person.place.evidence().seen("b1 [[fork]]"), 1);
     }
@@ -221,10 +213,11 @@ impl Day<'_> {
             row["status"]["shown"] == "working" && row["status"]["lead"] == "done"
         });
         self.person.stop();
-        let chat = self.chat.clone();
         if working == Reached::Goal {
-            self.person.reach(&chat, "the offer", |_, _| false);
+            let offered = format!("/chats/{}", self.chat);
+            self.person.until("the offer", |me| me.read(&offered)["offer"] != Value::Null);
         }
+        let chat = self.chat.clone();
         self.person.settle(&chat);
     }
 
@@ -293,10 +286,6 @@ fn open(person: &mut Person<'_>) -> String {
     let body = json!({ "agent": "demo", "cwd": person.place.work_dir() });
     let row = person.write("POST", "/chats", &body).ok();
     row["id"].as_str().unwrap().to_owned()
-}
-
-fn is_idle(row: &Value) -> bool {
-    row["status"]["shown"] == "idle" && row["queue_length"] == 0
 }
 
 fn message(person: &mut Person<'_>, chat: &str, id: &str) -> Value {

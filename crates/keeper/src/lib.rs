@@ -14,6 +14,7 @@
 //! | [`core`] | what a keeper decides: a state machine over a spool, without processes, sockets or clock |
 //! | [`serve`] | the keeper process: a poll loop around [`core`] |
 //! | [`tree`] | process trees: finding, signalling and proving dead |
+//! | [`fuzz`] | what fuzzers and their corpora run |
 //! | [`limits`] | every bound, with its unit |
 //!
 //! The host's way through it: [`registry::create`] and [`registry::spawn`]; [`connect::Link::attach`] with
@@ -29,6 +30,7 @@
 mod clock;
 pub mod connect;
 pub mod core;
+pub mod fuzz;
 pub mod limits;
 pub mod protocol;
 pub mod record;

@@ -1,12 +1,13 @@
 //! Every bound of the keeper, with its unit.
 //!
-//! The keeper is one of many on a machine, so its memory is counted in KiB: all buffers below together
-//! stay far under the 1.5 MiB of private memory that a keeper may have.
+//! The keeper is one of many on a machine, so its memory is counted in KiB: all its buffers together are a
+//! fraction of the 1.5 MiB of private memory that a keeper may have, because the greater part of that goes
+//! to what the loader relocates in a big program.
 
 use std::time::Duration;
 
 /// Payload of one part of a line in the spool; also how much is read from the agent at once.
-pub const LINE_PART_BYTES_MAX: usize = 32 * 1024;
+pub const LINE_PART_BYTES_MAX: usize = 16 * 1024;
 /// Longest line kept whole. One byte more makes it an `Oversized` record.
 pub const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What is kept of a line beyond [`LINE_BYTES_MAX`].
@@ -21,19 +22,19 @@ pub const RESERVE_BYTES: u64 = 1024 * 1024;
 pub const RESERVE_FOR_DEATH_BYTES: u64 = 64 * 1024;
 /// Step in which space for lines is preallocated in front of the reserve.
 pub const PREALLOCATE_STEP_BYTES: u64 = 256 * 1024;
-/// Largest payload of any record in the spool.
-pub const RECORD_PAYLOAD_BYTES_MAX: usize = 48 * 1024;
+/// Largest payload of any record in the spool. Part of the frozen format: readers refuse larger ones.
+pub const RECORD_PAYLOAD_BYTES_MAX: usize = 24 * 1024;
 /// Default bound of what one attempt may have spooled and not acknowledged.
 pub const SPOOL_BYTES_MAX_DEFAULT: u64 = 1024 * 1024 * 1024;
 
 /// Largest frame to an agent.
 pub const FRAME_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bytes of a frame that travel in one `write_frame` message.
-pub const FRAME_CHUNK_BYTES_MAX: usize = 32 * 1024;
+pub const FRAME_CHUNK_BYTES_MAX: usize = 16 * 1024;
 /// Accepted frames that wait for their turn.
 pub const FRAMES_WAITING_MAX: usize = 64;
 /// Bytes of waiting frames held in memory; what goes beyond is collected on disk.
-pub const FRAMES_IN_MEMORY_BYTES_MAX: usize = 64 * 1024;
+pub const FRAMES_IN_MEMORY_BYTES_MAX: usize = 32 * 1024;
 /// Runs of cancelled frame numbers that are remembered for repeated cancels.
 pub const CANCELLED_RUNS_MAX: usize = 1024;
 
@@ -42,9 +43,9 @@ pub const MESSAGE_BYTES_MAX: usize = 128 * 1024;
 /// Largest greeting: it may carry an environment.
 pub const HELLO_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of records in one push.
-pub const PUSH_BYTES_MAX: usize = 64 * 1024;
+pub const PUSH_BYTES_MAX: usize = 32 * 1024;
 /// Unsent bytes beyond which a keeper reads no further calls from a connection.
-pub const UNSENT_BYTES_MAX: usize = 64 * 1024;
+pub const UNSENT_BYTES_MAX: usize = 32 * 1024;
 /// Connections that have not greeted yet; one more closes the oldest.
 pub const UNGREETED_CONNECTIONS_MAX: usize = 4;
 /// How long a connection may stay without a greeting.
@@ -55,9 +56,11 @@ pub const STDERR_TAIL_BYTES_MAX: u64 = 64 * 1024;
 /// What a status reports of the agent's stderr.
 pub const STDERR_STATUS_BYTES_MAX: usize = 16 * 1024;
 /// Processes that a status or a death record names; further ones are counted.
-pub const PROCESSES_NAMED_MAX: usize = 64;
+pub const PROCESSES_NAMED_MAX: usize = 32;
 /// Bytes of a command line that are shown.
 pub const COMMAND_BYTES_MAX: usize = 256;
+/// Bytes of an error's words that are recorded.
+pub const ERROR_TEXT_BYTES_MAX: usize = 1024;
 /// Listening ports that are shown for one process.
 pub const PORTS_SHOWN_MAX: usize = 16;
 

@@ -1,5 +1,8 @@
 //! What a reader of a spool gets: one totally ordered list of records.
 
+use crate::limits::{
+    COMMAND_BYTES_MAX, ERROR_TEXT_BYTES_MAX, PROCESSES_NAMED_MAX, RECORD_PAYLOAD_BYTES_MAX,
+};
 use crate::wire::{FieldWriter, Fields, WireError};
 
 /// One entry of an attempt's history, in the order in which it happened.
@@ -144,6 +147,12 @@ pub enum FoundBy {
     Cookie,
 }
 
+/// What one named process may take in a record, its fields' headers and numbers included.
+const SURVIVOR_BYTES_MAX: usize = COMMAND_BYTES_MAX + 128;
+/// A record of a death has to fit into a record, whatever it names.
+const _: () = assert!(PROCESSES_NAMED_MAX * SURVIVOR_BYTES_MAX + 1024 < RECORD_PAYLOAD_BYTES_MAX);
+const _: () = assert!(ERROR_TEXT_BYTES_MAX + 1024 < RECORD_PAYLOAD_BYTES_MAX);
+
 /// The kinds of records on disk. Frozen: a number is never given to another kind.
 pub(crate) mod kind {
     pub(crate) const STARTED: u8 = 1;
@@ -217,6 +226,7 @@ impl Mark {
                 kind::SIGNALLED
             }
             Self::SpawnFailed { errno, text } => {
+                let text = cut(text, ERROR_TEXT_BYTES_MAX);
                 fields.u64(tag::ERRNO, unsigned(*errno)).text(tag::TEXT, text);
                 kind::SPAWN_FAILED
             }
@@ -286,7 +296,7 @@ fn write_tree(tree: &TreeEnd, fields: &mut FieldWriter<'_>) {
         TreeEnd::Left { named, count } => (TREE_LEFT, named.as_slice(), *count),
     };
     fields.u64(tag::TREE, form).u64(tag::COUNT, count);
-    for survivor in named {
+    for survivor in named.iter().take(PROCESSES_NAMED_MAX) {
         fields.nested(tag::PROCESS, |inner| survivor.write(inner));
     }
 }
@@ -321,7 +331,7 @@ impl Survivor {
             .u64(tag::UID, self.uid.into())
             .u64(tag::STATE, u64::from(u32::from(self.state)))
             .u64(tag::FOUND_BY, self.found_by.number())
-            .text(tag::TEXT, &self.command);
+            .text(tag::TEXT, cut(&self.command, COMMAND_BYTES_MAX));
     }
 
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, WireError> {
@@ -364,6 +374,11 @@ impl SignalledBy {
     fn from_number(number: u64) -> Option<Self> {
         [Self::Host, Self::Outside, Self::HostLost].into_iter().find(|this| this.number() == number)
     }
+}
+
+/// The head of a text, of at most `max` bytes, cut between characters.
+fn cut(text: &str, max: usize) -> &str {
+    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }
 
 fn unsigned(value: i32) -> u64 {
@@ -425,6 +440,21 @@ mod tests {
             let mut payload = Vec::new();
             let kind = mark.encode(&mut payload);
             assert_eq!(decode(kind, &payload), record);
+        }
+    }
+
+    #[test]
+    fn whatever_a_record_names_it_fits() {
+        let long = Survivor { command: "é".repeat(10_000), ..survivor() };
+        let tree = TreeEnd::Survivors { named: vec![long; 1000], count: 1000 };
+        for mark in [
+            Mark::Exited { exit: Exit::Code(1), tree },
+            Mark::SpawnFailed { errno: 1, text: "é".repeat(100_000) },
+        ] {
+            let mut payload = Vec::new();
+            let kind = mark.encode(&mut payload);
+            assert!(payload.len() <= RECORD_PAYLOAD_BYTES_MAX, "{}", payload.len());
+            assert!(!matches!(decode(kind, &payload), Record::Unknown { .. }));
         }
     }
 

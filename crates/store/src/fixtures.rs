@@ -264,7 +264,7 @@ fn every_kind_of_fact_has_a_line_and_the_word_that_is_stored() {
         assert!(KINDS.contains(&kind(&fact)));
     }
     for word in KINDS {
-        assert!(samples().iter().any(|fact| kind(fact) == word), "{word} has no line");
+        assert!(samples().iter().any(|fact| kind(fact) == *word), "{word} has no line");
     }
 }
 

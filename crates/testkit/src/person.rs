@@ -30,8 +30,8 @@ pub struct Person<'a> {
 pub enum Reached {
     /// It came about.
     Goal,
-    /// The chat needs a person: an offer, a failure, a message without an outcome.
-    Disturbed,
+    /// What was waited for ended with its agent; the chat is settled and idle.
+    Idle,
 }
 
 impl<'a> Person<'a> {
@@ -118,7 +118,8 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// Waits until a chat has come so far, or needs a person.
+    /// Waits until a chat has come so far. Where it needs a person it is settled on the way, and it is
+    /// enough then that it is idle: what was under way may have ended with its agent.
     #[track_caller]
     pub fn reach(
         &mut self,
@@ -126,16 +127,19 @@ impl<'a> Person<'a> {
         what: &str,
         mut goal: impl FnMut(&mut Self, &Value) -> bool,
     ) -> Reached {
-        let mut reached = Reached::Disturbed;
+        let (mut settled, mut reached) = (false, Reached::Idle);
         self.until(what, |me| {
             let row = me.read(&format!("/chats/{chat}"));
             if me.is_disturbed(chat, &row) {
-                return true;
+                settled = true;
+                me.settle_once(chat);
+                return false;
             }
             if goal(me, &row) {
                 reached = Reached::Goal;
+                return true;
             }
-            reached == Reached::Goal
+            settled && is_idle(&row)
         });
         reached
     }
@@ -211,7 +215,7 @@ impl<'a> Person<'a> {
             self.write("POST", &format!("/chats/{chat}/queue/resume"), &json!({})).ok();
             return false;
         }
-        row["status"]["shown"] == "idle" && row["queue_length"] == 0
+        is_idle(&row)
     }
 
     fn resume(&mut self, chat: &str, offer: &Value) {
@@ -239,4 +243,9 @@ impl<'a> Person<'a> {
             self.ends.push(host.stop());
         }
     }
+}
+
+/// Whether nothing goes on in a chat and nothing waits.
+pub fn is_idle(row: &Value) -> bool {
+    row["status"]["shown"] == "idle" && row["queue_length"] == 0
 }

@@ -51,6 +51,9 @@ impl<F: SpoolFs> KeeperCore<F> {
         match self.spool.append_output(bytes, Room::Lines) {
             Ok(taken) => {
                 holdfast_fault::point("keeper.line.after");
+                if taken < bytes.len() {
+                    self.disk_retry_at = Some(now.saturating_add(RETRY_EVERY));
+                }
                 taken
             }
             Err(_) => {

@@ -8,10 +8,10 @@ use crate::wire::FieldWriter;
 use uuid::Uuid;
 
 const INCARNATION: Uuid = Uuid::from_u128(2);
-/// What `Call::Hello` is on the wire.
-const HELLO: u16 = 1;
-/// The tags of a greeting that names no start of its own.
+/// The field of a greeting that holds what is to be started.
 const START: u8 = 5;
+/// Bytes of a message's length, which does not count itself.
+const LENGTH_BYTES: usize = 4;
 
 /// The spec of the attempt. Its bounds are small, so that they are met.
 pub(super) fn spec() -> Spec {
@@ -41,17 +41,9 @@ pub(super) fn greeting(start: Option<Start>) -> Vec<u8> {
 /// A greeting that is let in, with any bytes as what is to be started.
 pub(super) fn greeting_with(start: &[u8]) -> Vec<u8> {
     let mut out = greeting(None);
-    let body = out.split_off(crate::protocol::MESSAGE_HEADER_BYTES);
-    out.clear();
-    crate::protocol::write_message(&mut out, HELLO, 1, |fields: &mut FieldWriter<'_>| {
-        for (tag, value) in crate::wire::Fields::parse(&body).into_iter().flat_map(|it| {
-            // Collected, because the fields borrow from what they were parsed of.
-            it.iter().collect::<Vec<_>>()
-        }) {
-            fields.bytes(tag, value);
-        }
-        fields.bytes(START, start);
-    });
+    FieldWriter::new(&mut out).bytes(START, start);
+    let length = u32::try_from(out.len() - LENGTH_BYTES).unwrap_or(u32::MAX);
+    out.splice(..LENGTH_BYTES, length.to_le_bytes());
     out
 }
 
@@ -67,7 +59,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// A call was let through: reading may begin anew.
+    /// A call to read was answered: where it names a position, reading begins anew.
     pub(super) fn called(&mut self, message: &Message<'_>) {
         if let Ok(Call::ReadFrom { from: ReadFrom::Position(position), .. }) = Call::decode(message)
         {

@@ -1,66 +1,76 @@
 //! A keeper without processes, socket and clock, to which anything happens in any order.
 
+use super::disk::Disk;
 use super::host::{Reading, greeting, greeting_with, spec, start};
-use super::{ATTEMPT, Given, Program, messages, number, read};
+use super::{Program, judge, messages, number};
 use crate::core::{ConnectionId, Effect, Input, KeeperCore, Look, Now, Pushed};
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::protocol::{Call, Message, ReadFrom, Reply, Stop, StopScope, WriteChunk};
+use crate::protocol::{
+    Call, Frames, Message, ReadFrom, Reply, Status, Stop, StopScope, WriteChunk,
+};
 use crate::record::{Exit, FoundBy, ProcessId, Record, Survivor};
-use crate::spool::{PowerCutFs, SpoolFs};
 use std::collections::VecDeque;
 use std::time::Duration;
 
 const AGENT: ProcessId = ProcessId { pid: 7, start_time: 9 };
 /// The call that is answered under this id.
 const ID: u32 = 1;
-/// One operation may write so much output.
+/// How often an output is repeated that is to be long.
 const REPEATS: usize = 512;
-/// Bytes that the agent of one program writes.
-const OUTPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes that the agent of one program writes: enough for a second segment.
+const OUTPUT_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How often one run reads the spool to see whether a frame's beginning is on record.
+const LOOKS_MAX: u32 = 16;
 
 /// Runs the program, then holds the keeper's record against what happened.
 pub(super) fn run(program: Program<'_>) {
     let now = Duration::from_secs(1000);
-    let Ok(core) = KeeperCore::new(spec(), PowerCutFs::new(), 5, now) else { return };
+    let disk = Disk::default();
+    let Ok(core) = KeeperCore::new(spec(), disk.clone(), 5, now) else { return };
     let mut run = Run {
         core,
+        disk,
         now,
         birth: Birth::Before,
+        spawn_errno: 0,
         finished: false,
         reading: Reading::default(),
         output: Vec::new(),
-        stdin: Vec::new(),
+        frames: Frames::default(),
+        looks: 0,
     };
-    let mut cut = program;
-    for (operation, body) in program {
+    let mut rest = program;
+    while let Some((operation, body)) = rest.next()
+        && !run.finished
+    {
         run.happen(operation, body);
-        if run.finished {
-            break;
-        }
-        cut.next();
     }
-    run.judge(cut);
+    // What is left of the program says what a power cut keeps.
+    judge::judge(&run.disk, run.core.spool().first(), &run.output, &run.reading.given, rest);
 }
 
-/// How far the start of the agent is, as the shell sees it.
+/// How far the start of the agent is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Birth {
     Before,
-    /// The keeper wants it to be started.
-    Wanted,
-    Over,
+    Born,
+    Failed,
 }
 
 struct Run {
-    core: KeeperCore<PowerCutFs>,
+    core: KeeperCore<Disk>,
+    disk: Disk,
     now: Now,
     birth: Birth,
+    /// The error of a start to come; 0 for none.
+    spawn_errno: u8,
     finished: bool,
     reading: Reading,
     /// What the agent wrote and the keeper took.
     output: Vec<u8>,
-    /// What the keeper wrote to the agent.
-    stdin: Vec<u8>,
+    /// As the last status told.
+    frames: Frames,
+    looks: u32,
 }
 
 impl Run {
@@ -82,16 +92,18 @@ impl Run {
                 self.step(Input::Tick);
             }
             14 => self.look(byte),
-            15 if self.core.agent().is_some() => self.step(Input::AgentExited(Exit::Code(1))),
-            16 if self.birth == Birth::Over => self.step(Input::OutputEnded),
+            15 if self.core.agent().is_some() => {
+                self.step(Input::AgentExited(Exit::Code(1)));
+            }
+            16 if self.birth == Birth::Born => drop(self.step(Input::OutputEnded)),
             17 => self.write_stdin(byte),
-            18 => self.step(Input::StdinBroken),
-            19 => self.step(Input::OutsideSignal(15)),
-            20 => self.fill_disk(number(body.get(..3).unwrap_or(body))),
-            21 => self.files().set_capacity(None),
-            22 => self.step(Input::Closed(host)),
+            18 => drop(self.step(Input::StdinBroken)),
+            19 => drop(self.step(Input::OutsideSignal(15))),
+            20 => self.disk.fill(number(body.get(..3).unwrap_or(body))),
+            21 => self.disk.free(),
+            22 => drop(self.step(Input::Closed(host))),
             23 => self.push(),
-            24 => self.be_born(byte),
+            24 => self.spawn_errno = byte,
             25 => self.call(host, &Call::Acknowledge { position: self.near(byte) }),
             26 => {
                 let from = ReadFrom::Position(self.near(byte));
@@ -127,36 +139,60 @@ impl Run {
             self.step(Input::Tick);
         }
         let tick = self.core.next_tick();
-        assert!(self.finished || tick.is_none_or(|at| at > self.now), "a tick is due at once again");
+        assert!(
+            self.finished || tick.is_none_or(|at| at > self.now),
+            "a tick is due at once again"
+        );
     }
 
-    fn step(&mut self, input: Input<'_>) {
+    /// Takes one step, and does at once what the shell does at once. Gives back the last answer.
+    fn step(&mut self, input: Input<'_>) -> Option<Reply<'static>> {
         let mut effects = VecDeque::new();
         self.core.step(self.now, input, &mut effects);
-        for effect in effects {
+        let mut answer = None;
+        while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Start(start) => {
-                    assert!(self.birth == Birth::Before, "started twice");
-                    assert!(!start.argv.is_empty());
-                    self.birth = Birth::Wanted;
+                    assert!(self.birth == Birth::Before && !start.argv.is_empty(), "{start:?}");
+                    let born = self.be_born();
+                    self.core.step(self.now, born, &mut effects);
                 }
                 Effect::Finish => self.finished = true,
-                Effect::Signal(..) => assert!(self.birth == Birth::Over, "nobody to signal"),
+                Effect::Signal(..) => assert!(self.birth == Birth::Born, "nobody to signal"),
                 Effect::Reply(_, _, reply) => {
                     let mut out = Vec::new();
                     reply.encode(ID, &mut out);
                     assert!(out.len() <= MESSAGE_BYTES_MAX, "an answer of {} bytes", out.len());
+                    answer = Some(reply);
                 }
-                Effect::ReportStatus(..) | Effect::Close(_) | Effect::Look => {}
+                Effect::ReportStatus(_, _, status) => self.told(&status),
+                Effect::Close(_) | Effect::Look => {}
             }
         }
+        answer
+    }
+
+    fn be_born(&mut self) -> Input<'static> {
+        if self.spawn_errno == 0 {
+            self.birth = Birth::Born;
+            Input::Born(AGENT)
+        } else {
+            self.birth = Birth::Failed;
+            Input::NotBorn { errno: self.spawn_errno.into(), text: "no".to_owned() }
+        }
+    }
+
+    fn told(&mut self, status: &Status) {
+        self.frames = status.frames;
+        let Frames { accepted, begun, done } = status.frames;
+        assert!(done <= begun && begun <= accepted, "{:?}", status.frames);
+        assert!(status.first <= status.end);
     }
 
     fn message(&mut self, from: ConnectionId, message: &Message<'_>) {
         messages::look_at(message);
-        self.step(Input::Message(from, *message));
-        if self.core.host_connection() == Some(from) {
-            self.reading.called(message, self.core.spool());
+        if let Some(Reply::Reading) = self.step(Input::Message(from, *message)) {
+            self.reading.called(message);
         }
     }
 
@@ -177,27 +213,17 @@ impl Run {
         self.call(from, &Call::WriteFrame(WriteChunk { number, total, offset, bytes }));
     }
 
-    /// The frame that the keeper expects.
-    fn next_frame(&self) -> u64 {
-        self.core.frame_numbers().accepted + 1
+    /// The frame that the keeper expects, if there is a host to ask.
+    fn next_frame(&mut self) -> u64 {
+        if let Some(host) = self.core.host_connection() {
+            self.call(host, &Call::Status);
+        }
+        self.frames.accepted + 1
     }
 
     /// A position around what the spool holds.
     fn near(&self, byte: u8) -> u64 {
         self.core.spool().first() + u64::from(byte)
-    }
-
-    fn be_born(&mut self, byte: u8) {
-        if self.birth != Birth::Wanted {
-            return;
-        }
-        self.birth = Birth::Over;
-        if byte == 0 {
-            self.step(Input::Born(AGENT));
-        } else {
-            self.birth = Birth::Before;
-            self.step(Input::NotBorn { errno: byte.into(), text: "no".to_owned() });
-        }
     }
 
     fn look(&mut self, count: u8) {
@@ -232,21 +258,20 @@ impl Run {
         let mut buffer = [0; 64];
         let offered = self.core.stdin_bytes(&mut buffer);
         let took = offered.min(most.into());
-        let begun = self.core.frame_numbers().begun;
-        if begins && took > 0 {
-            let record = (Record::FrameBegun(begun), 0);
-            let there = self.records().iter().any(|(it, _)| *it == record.0);
-            assert!(there, "frame {begun} is written before its beginning is on record");
+        if took == 0 {
+            return;
         }
-        self.stdin.extend(buffer.get(..took).unwrap_or_default());
-        if took > 0 {
-            self.step(Input::StdinTook(took));
+        if begins && self.looks < LOOKS_MAX {
+            self.looks += 1;
+            let given = self.disk.read(self.core.spool().first());
+            let last = given.iter().rev().find_map(|(record, _)| match record {
+                Record::FrameBegun(_) => Some(true),
+                Record::FrameDone(_) => Some(false),
+                _ => None,
+            });
+            assert_eq!(last, Some(true), "a byte is written before its frame's beginning");
         }
-    }
-
-    fn fill_disk(&mut self, more: u64) {
-        let allocated = self.files().allocated();
-        self.files().set_capacity(Some(allocated + more));
+        self.step(Input::StdinTook(took));
     }
 
     fn push(&mut self) {

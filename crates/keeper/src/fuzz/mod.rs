@@ -6,7 +6,9 @@
 
 mod build;
 mod damage;
+mod disk;
 mod host;
+mod judge;
 mod keeper;
 mod messages;
 

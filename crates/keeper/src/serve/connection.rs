@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
 /// Buffers that have grown beyond this are given back when they are empty.
-const KEPT_BYTES_MAX: usize = 128 * 1024;
+const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 /// One peer. Holds at most one message that is coming and what it has not been sent.
 #[derive(Debug)]

@@ -44,9 +44,9 @@ pub(super) struct Shell {
     socket: Socket,
     socket_checked_at: Now,
     last_connection: u64,
-    buffer: Box<[u8; LINE_PART_BYTES_MAX]>,
-    /// The part of `output` that the core has not taken.
-    output: Box<[u8; LINE_PART_BYTES_MAX]>,
+    buffer: Box<[u8]>,
+    /// What was read from stdout; the part that the core has not taken lies between the two ends.
+    output: Box<[u8]>,
     output_from: usize,
     output_to: usize,
     scratch: Vec<u8>,
@@ -72,8 +72,8 @@ impl Shell {
             socket,
             socket_checked_at: now(),
             last_connection: 0,
-            buffer: Box::new([0; LINE_PART_BYTES_MAX]),
-            output: Box::new([0; LINE_PART_BYTES_MAX]),
+            buffer: vec![0; LINE_PART_BYTES_MAX].into_boxed_slice(),
+            output: vec![0; LINE_PART_BYTES_MAX].into_boxed_slice(),
             output_from: 0,
             output_to: 0,
             scratch: Vec::with_capacity(PUSH_BYTES_MAX),
@@ -163,7 +163,7 @@ impl Shell {
 
     fn drain_stderr(&mut self) {
         for _ in 0..READS_IN_TURN {
-            match read(&mut self.pipes.stderr, self.buffer.as_mut_slice()) {
+            match read(&mut self.pipes.stderr, &mut self.buffer) {
                 ReadPipe::Bytes(bytes) => {
                     self.stderr.keep(self.buffer.get(..bytes).unwrap_or_default());
                 }
@@ -178,7 +178,7 @@ impl Shell {
                 return;
             }
             if self.output_from == self.output_to {
-                match read(&mut self.pipes.stdout, self.output.as_mut_slice()) {
+                match read(&mut self.pipes.stdout, &mut self.output) {
                     ReadPipe::Bytes(bytes) => (self.output_from, self.output_to) = (0, bytes),
                     ReadPipe::Ended => return self.step(Input::OutputEnded),
                     ReadPipe::Empty if self.core.takes_last_bytes() => {
@@ -195,7 +195,7 @@ impl Shell {
     fn write_stdin(&mut self) {
         while self.core.has_stdin_bytes() {
             let at_start = self.core.is_at_frame_start();
-            let mut length = self.core.stdin_bytes(self.buffer.as_mut_slice());
+            let mut length = self.core.stdin_bytes(&mut self.buffer);
             let torn = at_start && holdfast_fault::is_next("keeper.frame.mid");
             if torn {
                 length = length.div_ceil(2);

@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Signals, as something that a poll wakes up for. Handled, not blocked, so that an agent inherits nothing.
 #[derive(Debug)]
@@ -18,7 +18,9 @@ impl Signals {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let end = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGTERM, SIGINT, SIGHUP] {
+        // A host is told by HUP to make place for a new one; keepers stay, also where all are told.
+        signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
+        for signal in [SIGTERM, SIGINT] {
             let number = usize::try_from(signal).map_err(io::Error::other)?;
             // The number first, so that it is there when the poll wakes up.
             signal_hook::flag::register_usize(signal, Arc::clone(&end), number)?;

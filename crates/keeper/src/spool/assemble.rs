@@ -162,6 +162,7 @@ impl Assembler {
 mod tests {
     use super::super::format::write_record;
     use super::*;
+    use crate::limits::RECORD_PAYLOAD_BYTES_MAX;
     use crate::record::Mark;
 
     const FIRST: u8 = FLAG_FIRST;
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_line_beyond_the_bound_is_damage_and_takes_no_memory() {
         let mut assembler = Assembler::new(0);
-        let block = vec![b'x'; 48 * 1024];
+        let block = vec![b'x'; RECORD_PAYLOAD_BYTES_MAX];
         let mut number = 0;
         let mut got = Vec::new();
         while (number as usize) * block.len() < 2 * LINE_BYTES_MAX as usize {

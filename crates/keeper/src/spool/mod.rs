@@ -28,6 +28,7 @@ pub use power_cut::PowerCutFs;
 pub use reader::{OpenError, SpoolEnd, SpoolReader};
 pub use write::{AppendError, Room, Spool};
 
+pub(crate) use format::{SegmentHeader, write_record};
 pub(crate) use read::{Filled, RawReader};
 
 #[cfg(test)]

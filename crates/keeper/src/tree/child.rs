@@ -13,8 +13,7 @@ const FIRST_INHERITED_FD: libc::c_uint = 3;
 const SIGNALS_END: libc::c_int = 65;
 
 /// Makes the child of `command` die with its parent, and start like a program started from a shell: in a
-/// process group of its own, with no signal blocked, ignored or handled, and with no descriptor but the
-/// three.
+/// process group of its own, with no signal blocked, ignored or handled.
 pub(crate) fn harden(command: &mut Command) {
     let parent = rustix::process::getpid();
     command.process_group(0);
@@ -42,22 +41,17 @@ fn in_child(parent: Pid) -> io::Result<()> {
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut());
     }
-    // The standard library's own pipe has to stay open up to the exec, so they are marked, not closed.
-    close_range(libc::CLOSE_RANGE_CLOEXEC);
     Ok(())
 }
 
 /// Closes every descriptor but the three. To be called first in `main`, while nothing else is open: a
-/// keeper lives long, and must not hold a pipe or a lock that some ancestor forgot to close.
+/// keeper lives long, and neither it nor its agent must hold a pipe or a lock that some ancestor forgot to
+/// close. Kernels before 5.9 do not know the call: then what was inherited stays.
 pub(crate) fn close_inherited() {
-    close_range(0);
-}
-
-/// Kernels before 5.9 (5.11 for the flag) do not know the call: then what was inherited stays.
-fn close_range(flags: libc::c_uint) {
-    // SAFETY: takes three integers. Called only where nothing of this process owns a descriptor in the
-    // range (`close_inherited`), or where the descriptors stay open (`CLOSE_RANGE_CLOEXEC`).
+    let (first, last, flags): (libc::c_uint, libc::c_uint, libc::c_uint) =
+        (FIRST_INHERITED_FD, libc::c_uint::MAX, 0);
+    // SAFETY: takes three integers, and nothing of this process owns a descriptor in the range yet.
     unsafe {
-        libc::syscall(libc::SYS_close_range, FIRST_INHERITED_FD, libc::c_uint::MAX, flags);
+        libc::syscall(libc::SYS_close_range, first, last, flags);
     }
 }

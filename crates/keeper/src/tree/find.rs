@@ -1,4 +1,4 @@
-use super::process::{self, Stat};
+use super::process;
 use crate::record::{FoundBy, ProcessId, Survivor};
 use std::collections::BTreeSet;
 use std::io;
@@ -40,26 +40,39 @@ impl Found {
 /// Finds the live processes of `attempt`: what descends from the processes `roots` (these themselves not
 /// counted), and what carries the cookie. This process is never among them.
 pub(crate) fn find(roots: &[u32], attempt: Uuid, net: Net) -> io::Result<Vec<Found>> {
-    let all: Vec<Stat> = process::pids()?.filter_map(process::stat).collect();
-    let descendants = descendants(&all, roots);
-    let this = std::process::id();
-    let alive = |stat: &&Stat| !stat.is_dead() && stat.process.pid != this;
-    let found = |stat: &Stat, by| Found { process: stat.process, state: stat.state, by };
-    let mut result: Vec<Found> = all
-        .iter()
-        .filter(alive)
-        .filter(|stat| descendants.contains(&stat.process.pid))
-        .map(|stat| found(stat, FoundBy::Descent))
+    // Only who is whose child is kept of all: a machine may have very many processes.
+    let links: Vec<Link> = process::pids()?
+        .filter_map(|pid| process::stat(pid).map(|stat| Link { pid, parent: stat.parent }))
         .collect();
+    let descendants = descendants(&links, roots);
+    let this = std::process::id();
+    let found = |pid: u32, by| {
+        process::stat(pid).filter(|stat| !stat.is_dead() && pid != this).map(|stat| Found {
+            process: stat.process,
+            state: stat.state,
+            by,
+        })
+    };
+    let mut result: Vec<Found> =
+        descendants.iter().filter_map(|&pid| found(pid, FoundBy::Descent)).collect();
     if net == Net::Wide || result.is_empty() {
         let cookie = cookie(attempt);
-        let others = all.iter().filter(alive).filter(|stat| {
-            let pid = stat.process.pid;
-            !descendants.contains(&pid) && process::environment_holds(pid, cookie.as_bytes())
-        });
-        result.extend(others.map(|stat| found(stat, FoundBy::Cookie)));
+        let carriers = links
+            .iter()
+            .map(|link| link.pid)
+            .filter(|pid| !descendants.contains(pid))
+            .filter(|&pid| process::environment_holds(pid, cookie.as_bytes()))
+            .filter_map(|pid| found(pid, FoundBy::Cookie));
+        result.extend(carriers);
     }
     Ok(result)
+}
+
+/// Whose child a process is.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    pid: u32,
+    parent: u32,
 }
 
 /// How many live processes carry the attempt's cookie.
@@ -76,14 +89,14 @@ fn cookie(attempt: Uuid) -> String {
 
 /// The ids of all that descends from `roots`. Through zombies too: their children are not theirs any more,
 /// but a process may have become one since its child was read.
-fn descendants(all: &[Stat], roots: &[u32]) -> BTreeSet<u32> {
+fn descendants(all: &[Link], roots: &[u32]) -> BTreeSet<u32> {
     let mut parents: BTreeSet<u32> = roots.iter().copied().collect();
     let mut descendants = BTreeSet::new();
     loop {
         let before = descendants.len();
-        for stat in all {
-            if parents.contains(&stat.parent) && descendants.insert(stat.process.pid) {
-                parents.insert(stat.process.pid);
+        for link in all {
+            if parents.contains(&link.parent) && descendants.insert(link.pid) {
+                parents.insert(link.pid);
             }
         }
         if descendants.len() == before {
@@ -100,17 +113,13 @@ fn descendants(all: &[Stat], roots: &[u32]) -> BTreeSet<u32> {
 mod tests {
     use super::*;
 
-    fn stat(pid: u32, parent: u32) -> Stat {
-        Stat::parse(
-            pid,
-            format!("{pid} (x) S {parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 1").as_bytes(),
-        )
-        .unwrap()
+    fn link(pid: u32, parent: u32) -> Link {
+        Link { pid, parent }
     }
 
     #[test]
     fn descent_is_followed_in_any_order_of_ids() {
-        let all = [stat(2, 9), stat(3, 2), stat(9, 5), stat(5, 1), stat(4, 1), stat(7, 7)];
+        let all = [link(2, 9), link(3, 2), link(9, 5), link(5, 1), link(4, 1), link(7, 7)];
         assert_eq!(descendants(&all, &[5]), BTreeSet::from([2, 3, 9]));
         assert_eq!(descendants(&all, &[]), BTreeSet::new());
         assert_eq!(descendants(&all, &[7]), BTreeSet::new());

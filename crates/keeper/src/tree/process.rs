@@ -26,7 +26,7 @@ impl Stat {
         matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 
-    pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Self> {
+    fn parse(pid: u32, text: &[u8]) -> Option<Self> {
         // The name in parentheses may hold anything, parentheses and newlines included.
         let name_end = text.iter().rposition(|&byte| byte == b')')?;
         let rest = std::str::from_utf8(text.get(name_end + 1..)?).ok()?;

@@ -146,17 +146,38 @@ async fn an_agent_gets_its_environment_and_the_cookie_and_nothing_else() {
 /// Signals 32 and 33 cannot be reset by a program: the C library keeps them for itself.
 const OF_THE_C_LIBRARY: u64 = 0b11 << 31;
 
+/// What an odd ancestor may leave: a descriptor that nobody closes, signals ignored and blocked.
+const ODD_PARENT: &str = "use POSIX; $^F = 100; open(my $leak, '<', '/dev/zero'); \
+    $SIG{$_} = 'IGNORE' for qw(USR1 QUIT PIPE TSTP); \
+    sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGUSR2, SIGTERM)); exec @ARGV";
+
 #[tokio::test]
-async fn an_agent_starts_with_no_signal_blocked_or_ignored() {
-    let attempt = Attempt::spawn();
-    let (_link, mut events) = attempt.run("exec grep -E '^Sig(Blk|Ign)' /proc/self/status").await;
+async fn what_an_odd_parent_leaves_to_a_keeper_reaches_no_agent() {
+    let data = tempfile::tempdir().unwrap();
+    let spec = spec();
+    let born = registry::create(data.path(), &spec).unwrap();
+    let perl = Path::new("/usr/bin/perl");
+    let dir = registry::spawn(born, perl, ["-e", ODD_PARENT, KEEPER]).unwrap();
+    let attempt = Attempt { data, dir, spec };
+    let (_link, mut events) =
+        attempt.run("grep -E '^Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd").await;
     let records = all_records(&mut events).await;
+    let keeper = format!("/proc/{}/fd", attempt.keeper().pid);
     for record in &records[1..3] {
         let Record::Line(line) = record else { panic!("{records:?}") };
         let (name, mask) = std::str::from_utf8(line).unwrap().split_once('\t').unwrap();
         let mask = u64::from_str_radix(mask, 16).unwrap();
         assert_eq!(mask & !OF_THE_C_LIBRARY, 0, "{name} {mask:x}");
     }
+    let leaked = |line: &Record| matches!(line, Record::Line(line) if line.ends_with(b"/dev/zero"));
+    assert!(!records.iter().any(leaked));
+    for entry in std::fs::read_dir(keeper).unwrap() {
+        let target = std::fs::read_link(entry.unwrap().path()).unwrap();
+        assert_ne!(target, Path::new("/dev/zero"));
+    }
+    // The signals that a keeper heeds are not blocked in it either.
+    kill(attempt.keeper(), 15);
+    attempt.keeper_is_dead().await;
 }
 
 #[tokio::test]

@@ -134,6 +134,13 @@ async fn connections_that_do_not_greet_are_bounded() {
 }
 
 #[tokio::test]
+async fn a_connection_that_does_not_greet_is_closed_after_a_while() {
+    let attempt = Attempt::spawn();
+    let mut silent = Raw::connect(&attempt).await;
+    assert!(silent.is_closed().await);
+}
+
+#[tokio::test]
 async fn a_message_without_end_closes_the_connection() {
     let attempt = Attempt::spawn();
     let mut raw = Raw::greeted(&attempt).await;

@@ -34,7 +34,7 @@ async fn a_head_that_cannot_be_read_is_folded_again() {
     pen.start().await;
     pen.hand(crate::contract::pen::message_id(1), 1).await;
     for damage in [
-        "UPDATE heads SET version = 99",
+        "UPDATE heads SET version = 99, head = json_set(head, '$.agent', 'other')",
         "UPDATE heads SET version = 1, head = json_set(head, '$.seq', 1)",
         "UPDATE heads SET version = 1, head = '{\"seq\":7'",
         "DELETE FROM heads",

@@ -97,9 +97,10 @@ async fn the_log_is_folded_back() {
     let sqlite = open(dir.path());
     let mut pen = chat(&sqlite, 1).await;
     pen.accept(1, "x").await;
-    for _ in 0..60 {
-        let unit = large(&pen);
-        pen.commit(unit).await.unwrap();
+    for n in 0..60 {
+        // A page that stays as it is would not be written again.
+        let text = format!("{n:05}").repeat(180_000);
+        pen.write([], [Row::MessageText { message: message_id(1), text }]).await;
     }
     let log = dir.path().join(format!("{FILE}-wal")).metadata().unwrap().len();
     assert!(log < 20 * 1024 * 1024, "{log} bytes");
@@ -146,6 +147,18 @@ async fn a_stopped_store_says_so() {
     sqlite.stop();
     assert_eq!(sqlite.commit(vec![unit]).await, Err(CommitError::Stopped));
     assert_eq!(sqlite.counts().await, Err(QueryError::Stopped));
+}
+
+#[tokio::test]
+async fn stopping_does_not_wait_for_a_call_that_nobody_waits_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let pen = chat(&sqlite, 1).await;
+    let idle = sqlite.commit(vec![pen.unit(vec![titled("x")], Vec::new())]);
+    let stopping = sqlite.clone();
+    let stopped = tokio::task::spawn_blocking(move || stopping.stop());
+    tokio::time::timeout(std::time::Duration::from_secs(20), stopped).await.unwrap().unwrap();
+    assert_eq!(idle.await, Err(CommitError::Stopped));
 }
 
 #[tokio::test]

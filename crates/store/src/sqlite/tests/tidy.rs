@@ -1,10 +1,12 @@
 //! What is removed in time, and what is not.
 
-use holdfast_core::fact::Fact;
+use holdfast_core::fact::{Death, Fact};
 use holdfast_core::item::{Body, Field, ItemKind, Row};
+use holdfast_core::time::Micros;
 use rusqlite::params;
 
-use super::{chat, open, raw};
+use super::{chat, open, raw, store};
+use crate::sqlite::project::PIECE_BYTES_MAX;
 use crate::sqlite::tidy::{expire, kept};
 use crate::{ChangeBounds, Store};
 
@@ -27,6 +29,8 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
             pen.write([], [text]).await;
         }
         pen.accept(1, "secret").await;
+        let (who, at) = ("ada".to_owned(), Micros(1));
+        sqlite.put_draft(pen.id, who, "draft".to_owned(), at).await.unwrap();
     }
     pen.put([Fact::ChatDeleted]).await;
     // The writer has ended when what it had to do is done.
@@ -35,6 +39,7 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
     assert_eq!(rows(&db, "items"), 300);
     assert_eq!(rows(&db, "item_pieces"), 300);
     assert_eq!(rows(&db, "message_texts"), 1);
+    assert_eq!(rows(&db, "drafts"), 1);
     assert_eq!(rows(&db, "messages"), 2);
     assert_eq!(rows(&db, "chats"), 2);
     let key = *pen.id.uuid().as_bytes();
@@ -42,6 +47,47 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
     assert_eq!(db.query_row(facts, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
     let titled = "SELECT COUNT(last_prompt) FROM chats WHERE chat = ?";
     assert_eq!(db.query_row(titled, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[tokio::test]
+async fn nothing_of_a_deleted_chat_is_removed_before_its_agent_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let mut pen = chat(&sqlite, 1).await;
+    let attempt = pen.start().await;
+    let item = pen.item(1, ItemKind::Message, Body::Text).await;
+    pen.put([Fact::ChatDeleted]).await;
+    sqlite.stop();
+    assert_eq!(rows(&raw(dir.path()), "items"), 1);
+    let sqlite = open(dir.path());
+    pen.store = store(&sqlite);
+    let text = "last words".to_owned();
+    pen.write([], [Row::ItemText { item, field: Field::Text, at: 0, text }]).await;
+    pen.put([Fact::AttemptEnded { attempt, death: Death::KeeperLost }]).await;
+    sqlite.stop();
+    for table in ["items", "item_pieces", "facts"] {
+        assert_eq!(rows(&raw(dir.path()), table), 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_item_has_few_pieces() {
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let mut pen = chat(&sqlite, 1).await;
+    let item = pen.item(1, ItemKind::Message, Body::Text).await;
+    let piece = "x".repeat(1000);
+    for n in 0..200 {
+        let (at, text) = (n * 1000, piece.clone());
+        pen.write([], [Row::ItemText { item, field: Field::Text, at, text }]).await;
+    }
+    pen.write([], [Row::ItemClosed { item }]).await;
+    sqlite.stop();
+    let db = raw(dir.path());
+    assert_eq!(rows(&db, "item_pieces"), 4);
+    let longest = "SELECT MAX(length(bytes)) FROM item_pieces";
+    let longest: usize = db.query_row(longest, [], |row| row.get(0)).unwrap();
+    assert!(longest <= PIECE_BYTES_MAX);
 }
 
 #[tokio::test]

@@ -1,0 +1,263 @@
+//! Process trees, counted in `/proc` by the cookie: nothing of an agent outlives what a person ended,
+//! and never two agents work for one chat.
+
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+use holdfast_testkit::host::{PATIENCE, Place, TestHost};
+use holdfast_testkit::scenario::agent_pid;
+use holdfast_testkit::{proc, wait_until};
+use serde_json::{Value, json};
+
+/// Stops and resumes in a row.
+const ROUNDS: usize = 10;
+/// Idleness after which an agent is released in these tests, in minutes: 0.6 seconds.
+const RELEASE_MINUTES: &str = "0.01";
+
+fn place(dir: &tempfile::TempDir) -> Place {
+    Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
+}
+
+/// Has the agent of a chat leave a process in a session of its own that ignores SIGTERM, and answers
+/// that process's pid.
+fn fork(host: &TestHost<'_>, chat: &str) -> u32 {
+    let message = host.send(chat, "[[fork]]");
+    host.wait_message(chat, &message, "settled");
+    let said = host.said(chat);
+    let pid = said.split("forked ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    let digits: String = pid.chars().take_while(char::is_ascii_digit).collect();
+    let pid = digits.parse().unwrap();
+    assert!(proc::is_alive(pid));
+    pid
+}
+
+fn wait_nothing_lives(place: &Place) {
+    wait_until(PATIENCE, "the end of every process", || {
+        place.processes().is_empty() && place.keepers().is_empty()
+    });
+}
+
+fn wait_traces_cleared(host: &TestHost<'_>) {
+    host.wait("the attempts to be cleared from the disk", || host.place.attempts().is_empty());
+}
+
+#[test]
+fn after_a_close_nothing_lives_of_an_agent_that_left_a_stubborn_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, other) = (host.open(), host.open());
+    let grandchild = fork(&host, &chat);
+    let agent = agent_pid(&place);
+    let message = host.send(&other, "unharmed");
+    host.wait_message(&other, &message, "settled");
+    let (mine, all) = (proc::of_attempt(&cookie(agent)), place.processes());
+    assert!(mine.contains(&agent) && mine.contains(&grandchild), "{mine:?}");
+
+    host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+    wait_until(PATIENCE, "the death of the tree", || {
+        !proc::is_alive(agent) && !proc::is_alive(grandchild)
+    });
+    let rest: Vec<u32> = all.into_iter().filter(|pid| !mine.contains(pid)).collect();
+    assert_eq!(place.processes(), rest, "the other chat's agent is unharmed");
+    host.wait("the traces to be cleared", || place.attempts().len() == 1);
+    assert_eq!(host.chat(&chat)["state"], "closed");
+    assert_eq!(host.get("/offers")["offers"], json!([]));
+}
+
+/// The attempt that a process belongs to.
+fn cookie(pid: u32) -> String {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let text = String::from_utf8_lossy(&environment).into_owned();
+    let found = text.split('\0').find_map(|entry| entry.strip_prefix("HOLDFAST_ATTEMPT="));
+    found.unwrap().to_owned()
+}
+
+/// The host dies right after it acknowledged the close: the next one brings it to its end.
+#[test]
+fn a_close_is_finished_by_the_next_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir).env("HOLDFAST_FAULT", "host.stop.before:1");
+    let host = place.start();
+    let chat = host.open();
+    let grandchild = fork(&host, &chat);
+    host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+    let status = host.wait_end();
+    assert!(!status.success());
+    assert!(proc::is_alive(grandchild));
+
+    place.env.clear();
+    let host = place.start();
+    assert_eq!(host.chat(&chat)["state"], "closed");
+    wait_nothing_lives(&place);
+    assert!(!proc::is_alive(grandchild));
+    wait_traces_cleared(&host);
+}
+
+#[test]
+fn a_deleted_chat_leaves_no_process_and_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    fork(&host, &chat);
+    host.send(&chat, "[[slow 600]]");
+    host.wait("the turn", || host.chat(&chat)["status"]["lead"] == "working");
+    host.call("DELETE", &format!("/chats/{chat}"), &json!({})).ok();
+    let gone = host.request("GET", &format!("/chats/{chat}"), None).unwrap();
+    assert_eq!((gone.status, &gone.body["code"]), (404, &json!("chat_not_found")));
+    wait_nothing_lives(&place);
+    wait_traces_cleared(&host);
+    assert_eq!(host.get("/offers")["offers"], json!([]));
+    host.kill();
+    let host = place.start();
+    assert_eq!(host.get("/chats?state=all")["items"], json!([]), "it does not come back");
+}
+
+#[test]
+fn ten_rounds_of_stop_and_resume_leave_one_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let mut host = place.start();
+    let chat = host.open();
+    host.send(&chat, "[[task 600 Read]] [[say begun]]");
+    host.wait("the task", || host.chat(&chat)["activity"]["tasks"] != json!([]));
+    for round in 1..=ROUNDS {
+        if round % 2 == 0 {
+            host.kill_everything();
+        } else {
+            assert!(host.stop().success());
+        }
+        assert!(place.processes().is_empty());
+        host = place.start();
+        host.wait_offer(&chat);
+        // Two people click at once.
+        let clients = [host.beside(), host.beside()];
+        std::thread::scope(|scope| {
+            for client in &clients {
+                let body = json!({ "chats": [&chat] });
+                scope.spawn(move || {
+                    client.request_with("POST", "/offers/resume", Some(&body), &[]).unwrap().ok()
+                });
+            }
+        });
+        host.wait_shown(&chat, "idle");
+        host.send(&chat, "[[task 600 Read]] [[say begun]]");
+        host.wait("the task", || host.chat(&chat)["activity"]["tasks"] != json!([]));
+        assert_eq!(place.processes().len(), 1, "round {round}");
+        assert_eq!(place.keepers().len(), 1, "round {round}");
+        assert_eq!(place.attempts().len(), 1, "round {round}");
+    }
+    assert_eq!(place.evidence().pids().len(), ROUNDS + 1, "one agent for each life");
+}
+
+#[test]
+fn a_keeper_that_is_killed_takes_its_agent_with_it_and_is_offered() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let grandchild = fork(&host, &chat);
+    let message = host.send(&chat, "[[say Working]] [[slow 600]]");
+    host.wait_message(&chat, &message, "taken");
+    let agent = agent_pid(&place);
+    let keepers = place.keepers();
+    assert_eq!(keepers.len(), 1);
+    proc::kill_9(keepers[0]).unwrap();
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["cause"], "keeper_lost");
+    assert_eq!(offer["summary"]["text"], "Was mid-reply");
+    // Offered only once the death of all is proven.
+    assert!(!proc::is_alive(agent) && !proc::is_alive(grandchild));
+    assert!(place.processes().is_empty());
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait_message(&chat, &message, "settled");
+    host.wait_shown(&chat, "idle");
+    assert_eq!(place.processes().len(), 1);
+    assert_eq!(place.evidence().seen("[[say Working]] [[slow 600]]"), 1);
+}
+
+/// The keeper is killed while no host lives: the next host ends what it left.
+#[test]
+fn what_a_keeper_left_is_ended_by_the_next_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let grandchild = fork(&host, &chat);
+    let message = host.send(&chat, "[[slow 600]]");
+    host.wait_message(&chat, &message, "taken");
+    let keepers = place.keepers();
+    host.kill();
+    proc::kill_9(keepers[0]).unwrap();
+    assert!(proc::is_alive(grandchild), "it has a session of its own and ignores SIGTERM");
+    let host = place.start();
+    assert_eq!(host.wait_offer(&chat)["cause"], "host_lost");
+    assert!(!proc::is_alive(grandchild));
+    assert!(place.processes().is_empty());
+}
+
+#[test]
+fn an_agent_that_dies_in_its_turn_is_offered_and_the_turn_is_lost_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[say Working]] [[tool build 600]]");
+    host.wait_message(&chat, &message, "taken");
+    host.wait("the call", || host.items(&chat).iter().any(|item| item["kind"] == "tool_call"));
+    proc::kill_9(agent_pid(&place)).unwrap();
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["cause"], "agent_died");
+    assert_eq!(offer["summary"]["text"], "Was mid-reply");
+    let judge = |host: &TestHost<'_>| {
+        let turns = host.get(&format!("/chats/{chat}/turns"));
+        let states: Vec<&Value> =
+            turns["items"].as_array().unwrap().iter().map(|turn| &turn["state"]).collect();
+        assert_eq!(states, ["lost"]);
+        let items = host.items(&chat);
+        let call = items.iter().find(|item| item["kind"] == "tool_call").unwrap();
+        assert_eq!(call["call"]["state"], "unknown", "nobody knows what it did");
+        let stopped = items.iter().filter(|item| item["notice"]["kind"] == "stopped").count();
+        assert_eq!(stopped, 1);
+        assert_eq!(host.chat(&chat)["status"]["process"], "stopped");
+    };
+    judge(&host);
+    host.kill();
+    let host = place.start();
+    assert_eq!(host.wait_offer(&chat)["recorded_at"], offer["recorded_at"]);
+    judge(&host);
+}
+
+#[test]
+fn an_idle_agent_is_released_and_a_message_starts_it_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir);
+    let config = dir.path().join("config.toml");
+    std::fs::write(&config, format!("[idle]\nrelease-minutes = {RELEASE_MINUTES}\n")).unwrap();
+    place.args = vec!["--config".to_owned(), config.to_str().unwrap().to_owned()];
+    let host = place.start();
+    // What shows work is not released, however quiet it is.
+    let (watching, asking) = (host.open(), host.open());
+    host.send(&watching, "[[monitor 600 Watch]]");
+    host.send(&asking, "[[approve ls]]");
+    host.wait_shown(&watching, "monitoring");
+    host.wait_shown(&asking, "blocked");
+    let idle = host.open();
+    let message = host.send(&idle, "[[count]]");
+    host.wait_message(&idle, &message, "settled");
+    assert_eq!(place.processes().len(), 3);
+
+    host.wait("the release", || host.chat(&idle)["status"]["process"] == "stopped");
+    assert_eq!(place.processes().len(), 2, "those that work are not released");
+    let row = host.chat(&idle);
+    assert_eq!((&row["state"], &row["status"]["shown"]), (&json!("open"), &json!("idle")));
+    assert_eq!(host.get("/offers")["offers"], json!([]), "nothing was interrupted");
+
+    let message = host.send(&idle, "[[count]]");
+    host.wait_message(&idle, &message, "settled");
+    assert_eq!(host.said(&idle), "12", "the same session goes on");
+    host.wait("the next release", || host.chat(&idle)["status"]["process"] == "stopped");
+    assert_eq!(host.chat(&watching)["status"]["shown"], "monitoring");
+    assert_eq!(host.chat(&asking)["status"]["shown"], "blocked");
+    assert_eq!(place.evidence().pids().len(), 4, "two lives of the idle chat's agent");
+}
