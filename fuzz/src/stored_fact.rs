@@ -94,7 +94,7 @@ fn inputs() -> Vec<Input> {
         Command::Delete,
         Command::Resume { recorded_at: None, choice: None, anyway: Anyway::Yes },
         Command::Dismiss { recorded_at: None },
-        Command::Stop { why: StopWhy::Offered(Cause::HostStopped) },
+        Command::Stop { why: StopWhy::Offered(Cause::Quit) },
     ]
     .map(Input::Command)
     .into();

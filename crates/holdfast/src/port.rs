@@ -21,7 +21,7 @@ use tokio::sync::{broadcast, mpsc};
 use crate::environment;
 
 /// Pieces of streaming text that wait for a slow reader.
-const DELTAS_WAITING_MAX: usize = 1024;
+const DELTAS_WAITING_MAX: usize = 256;
 
 /// What somebody wants of the program as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -133,15 +133,20 @@ fn mute(dir: &tempfile::TempDir) -> Place {
 fn until_the_agents_store_is_asked_a_message_is_in_doubt_and_then_it_is_settled() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let (host, chat, message) = in_doubt(&place, "doubted [[slow 600]]");
+    let (host, chat, message) = in_doubt(&place, "doubted [[say on]] [[slow 600]]");
     let delivery = host.delivery(&chat, &message);
     assert_eq!((&delivery["state"], &delivery["asking"]), (&json!("unknown"), &json!(true)));
     assert_eq!(host.resume(&chat)["outcome"], "pending");
     host.wait_message(&chat, &message, "settled");
     host.wait_shown(&chat, "idle");
-    assert_eq!(seen(&place), ["before", "doubted [[slow 600]]"], "named by the store, sent once");
+    assert_eq!(
+        seen(&place),
+        ["before", "doubted [[say on]] [[slow 600]]"],
+        "named by the store, sent once"
+    );
     let turns = host.get(&format!("/chats/{chat}/turns"));
-    let states: Vec<&Value> = turns["items"].as_array().unwrap().iter().map(|t| &t["state"]).collect();
+    let states: Vec<&Value> =
+        turns["items"].as_array().unwrap().iter().map(|t| &t["state"]).collect();
     assert_eq!(states.iter().filter(|state| **state == "lost").count(), 1, "{turns}");
     assert!(!states.contains(&&json!("running")), "{turns}");
 }
@@ -152,7 +157,7 @@ fn until_the_agents_store_is_asked_a_message_is_in_doubt_and_then_it_is_settled(
 fn what_the_agents_store_does_not_know_is_sent_by_the_resume() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let (host, chat, message) = in_doubt(&place, "forgotten [[slow 600]]");
+    let (host, chat, message) = in_doubt(&place, "forgotten [[say on]] [[slow 600]]");
     forget_last_message(&place);
     assert_eq!(host.resume(&chat)["outcome"], "pending");
     host.wait("the message to be sent", || {
@@ -207,10 +212,10 @@ fn until_a_choice_is_needed(host: &TestHost<'_>, chat: &str) {
 fn a_message_without_evidence_stays_in_doubt_and_a_failed_load_sends_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let place = mute(&dir);
-    let (host, chat, message) = in_doubt(&place, "doubted [[slow 600]]");
+    let (host, chat, message) = in_doubt(&place, "doubted [[say on]] [[slow 600]]");
     until_a_choice_is_needed(&host, &chat);
     assert_eq!(host.delivery(&chat, &message)["state"], "unknown");
-    assert_eq!(seen(&place), ["before", "doubted [[slow 600]]"]);
+    assert_eq!(seen(&place), ["before", "doubted [[say on]] [[slow 600]]"]);
     assert_eq!(host.get("/host")["counts"]["to_check"], 1);
     assert_eq!(host.get("/host")["counts"]["to_resume"], 1, "the offer stays beside the failure");
 }
@@ -331,14 +336,14 @@ fn an_interrupting_message_ends_the_turn_and_runs_next() {
     let place = place(&dir);
     let host = place.start();
     let chat = host.open();
-    let slow = host.send(&chat, "m0 [[slow 600]]");
+    let slow = host.send(&chat, "m0 [[say on]] [[slow 600]]");
     host.wait_message(&chat, &slow, "taken");
     host.send(&chat, "queued");
     let body = json!({ "text": "at once", "delivery": "interrupt" });
     let urgent = id(&host.post(&messages(&chat), &body).ok());
     host.wait_message(&chat, &urgent, "settled");
     host.wait("the queue to go on", || place.evidence().prompts().len() == 3);
-    assert_eq!(place.evidence().prompts(), ["m0 [[slow 600]]", "at once", "queued"]);
+    assert_eq!(place.evidence().prompts(), ["m0 [[say on]] [[slow 600]]", "at once", "queued"]);
     host.wait_shown(&chat, "idle");
     let cancels = place.evidence().events();
     assert_eq!(cancels.iter().filter(|event| event.get("cancel").is_some()).count(), 1);
@@ -351,7 +356,7 @@ fn an_agent_that_ignores_the_interrupt_is_stopped_by_a_person() {
     let place = place(&dir).env("HOLDFAST_DEMO_IGNORE_CANCEL", "1");
     let host = place.start();
     let chat = host.open();
-    let slow = host.send(&chat, "m0 [[slow 600]]");
+    let slow = host.send(&chat, "m0 [[say on]] [[slow 600]]");
     host.wait_message(&chat, &slow, "taken");
     let interrupt = format!("/chats/{chat}/interrupt");
     host.post(&interrupt, &json!({})).ok();
@@ -364,7 +369,7 @@ fn an_agent_that_ignores_the_interrupt_is_stopped_by_a_person() {
     assert_eq!(host.get("/offers")["offers"], json!([]), "ordered for this chat: no offer");
     let next = host.send(&chat, "next");
     host.wait_message(&chat, &next, "settled");
-    assert_eq!(place.evidence().prompts(), ["m0 [[slow 600]]", "next"]);
+    assert_eq!(place.evidence().prompts(), ["m0 [[say on]] [[slow 600]]", "next"]);
 }
 
 /// The agent's frame is cut in its middle: provably not taken, and sent by the resume, once.

@@ -140,7 +140,15 @@ fn calls(trace: &str) -> Vec<Call> {
             unfinished.insert(thread, calls.len());
         }
         let text = rest.to_owned();
-        calls.push(Call { thread, name: name.to_owned(), fd, text, begun: at, ended: at, succeeded });
+        calls.push(Call {
+            thread,
+            name: name.to_owned(),
+            fd,
+            text,
+            begun: at,
+            ended: at,
+            succeeded,
+        });
     }
     // What never returned covers nothing.
     for at in unfinished.into_values() {

@@ -32,7 +32,7 @@ fn a_prompt_survives_the_death_of_the_host_open_and_answerable() {
     let items = host.items(&chat);
     let shown = items.iter().find(|item| item["kind"] == "prompt").unwrap()["prompt"].clone();
     assert_eq!((&shown["state"], &shown["kind"]), (&json!("open"), &json!("question")));
-    let options = shown["questions"][0]["options"].as_array().unwrap_or_else(|| panic!("{shown}"));
+    let options = shown["options"].as_array().unwrap();
     let blue = options.iter().find(|option| option["label"] == "Blue").unwrap()["id"].clone();
     assert_eq!(host.answer(&chat, &prompt, blue.as_str().unwrap()).status, 200);
     host.wait_message(&chat, &message, "settled");
@@ -148,7 +148,8 @@ fn a_malformed_answer_leaves_the_prompt_open() {
         (json!({ "answers": none }), "invalid_answer"),
         (json!({ "answers": [{ "question": "q", "options": ["x"] }] }), "invalid_answer"),
         (json!({ "answers": [1] }), "invalid_field"),
-        (json!({ "option": "allow-once", "text": "x".repeat(1 << 20) }), "field_too_long"),
+        (json!({ "option": "allow-once", "text": "x".repeat(100_000) }), "field_too_long"),
+        (json!({ "option": "allow-once", "text": "x".repeat(1 << 20) }), "body_too_large"),
     ] {
         let answer = host.post(&path, &body);
         let told = answer.body["code"].clone();
@@ -179,7 +180,9 @@ fn what_the_agent_took_back_is_answered_by_nobody() {
     assert_eq!(shown["prompt"]["state"], "gone");
     let next = host.send(&chat, "next");
     host.wait_message(&chat, &next, "settled");
-    assert!(place.evidence().answers().is_empty());
+    let answers = place.evidence().answers();
+    assert_eq!(answers.len(), 1, "its request is answered as cancelled, as the protocol wants it");
+    assert_eq!(answers[0]["answer"]["message"], "cancelled");
 }
 
 #[test]

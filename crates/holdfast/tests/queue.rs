@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
-
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::Stop;
 use holdfast_testkit::wait_until;
@@ -176,7 +175,7 @@ fn after_a_stop_a_persons_next_message_runs_alone_and_the_rest_waits() {
     let place = place(&dir);
     let host = place.start();
     let chat = host.open();
-    let slow = host.send(&chat, "m0 [[slow 600]]");
+    let slow = host.send(&chat, "m0 [[say on]] [[slow 600]]");
     host.wait_message(&chat, &slow, "taken");
     host.send(&chat, "q1");
     host.send(&chat, "q2");
@@ -188,12 +187,12 @@ fn after_a_stop_a_persons_next_message_runs_alone_and_the_rest_waits() {
 
     let next = host.send(&chat, "next");
     host.wait_message(&chat, &next, "settled");
-    assert_eq!(place.evidence().prompts(), ["m0 [[slow 600]]", "next"]);
+    assert_eq!(place.evidence().prompts(), ["m0 [[say on]] [[slow 600]]", "next"]);
     assert_eq!(host.queue(&chat), ["q1", "q2"]);
     assert_eq!(host.held(&chat).as_deref(), Some("stop"));
 
     host.post(&format!("/chats/{chat}/queue/resume"), &json!({})).ok();
-    wait_seen(&place, &["m0 [[slow 600]]", "next", "q1", "q2"]);
+    wait_seen(&place, &["m0 [[say on]] [[slow 600]]", "next", "q1", "q2"]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_deleted_chat_leaves_no_process_and_no_trace() {
     let host = place.start();
     let chat = host.open();
     fork(&host, &chat);
-    host.send(&chat, "[[slow 600]]");
+    host.send(&chat, "[[say on]] [[slow 600]]");
     host.wait("the turn", || host.chat(&chat)["status"]["lead"] == "working");
     host.call("DELETE", &format!("/chats/{chat}"), &json!({})).ok();
     let gone = host.request("GET", &format!("/chats/{chat}"), None).unwrap();
@@ -184,7 +184,7 @@ fn what_a_keeper_left_is_ended_by_the_next_host() {
     let host = place.start();
     let chat = host.open();
     let grandchild = fork(&host, &chat);
-    let message = host.send(&chat, "[[slow 600]]");
+    let message = host.send(&chat, "[[say on]] [[slow 600]]");
     host.wait_message(&chat, &message, "taken");
     let keepers = place.keepers();
     host.kill();

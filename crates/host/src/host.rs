@@ -18,7 +18,9 @@ use crate::agents::Agents;
 use crate::clock;
 
 /// Pieces of streaming text that wait for a slow reader before it misses some.
-const DELTAS_WAITING_MAX: usize = 1024;
+const DELTAS_WAITING_MAX: usize = 256;
+/// Bytes of a piece that is shown before it is committed; a larger one is seen with the commit.
+const DELTA_BYTES_MAX: usize = 16 * 1024;
 /// How long an idempotency key is kept, in microseconds: 90 days.
 const OPERATION_KEPT_MICROS: i64 = 90 * 24 * 3600 * 1_000_000;
 
@@ -71,6 +73,9 @@ impl Shared {
     }
 
     pub(crate) fn publish(&self, delta: Delta) {
+        if delta.text.len() > DELTA_BYTES_MAX {
+            return;
+        }
         // Nobody may be listening: it is a courtesy.
         let _ = self.deltas.send(Arc::new(delta));
     }

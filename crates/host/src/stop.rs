@@ -6,12 +6,13 @@ use std::time::Duration;
 use holdfast_core::fact::StopWhy;
 use holdfast_core::offer::Cause;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 use crate::actor::{Message, Prepare};
+use crate::clock;
 use crate::host::Host;
 
-/// How long an actor has to hand out its part.
+/// How long all actors have to hand out their parts.
 const PREPARE_MAX: Duration = Duration::from_millis(800);
 /// How long agents have to end before the host leaves them to the next one.
 const DEATHS_MAX: Duration = Duration::from_secs(12);
@@ -33,8 +34,10 @@ impl Host {
                 prepared.push((ready, decided));
             }
         }
+        // One bound for all of them: what is not ready by then is a keeper's to keep.
+        let until = clock::timer() + PREPARE_MAX;
         for (ready, decided) in prepared {
-            if let Ok(Ok(Some(unit))) = timeout(PREPARE_MAX, ready).await {
+            if let Ok(Ok(Some(unit))) = timeout_at(until, ready).await {
                 units.push(unit);
                 outcomes.push(decided);
             }

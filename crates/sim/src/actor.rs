@@ -29,6 +29,9 @@ const ROOM_RETRY_MICROS: u64 = 1_000_000;
 /// How often time is let pass, in microseconds.
 const TICK_MICROS: u64 = 1_000_000;
 
+/// How long commands wait for an attempt of an earlier host to be found, in microseconds.
+const FINDING_MICROS: u64 = 5_000_000;
+
 /// What a driver tells its actor.
 #[derive(Clone, Debug)]
 pub(crate) enum Word {
@@ -82,6 +85,10 @@ pub(crate) struct Actor {
     last_word: Awake,
     tick_at: u64,
     doing: Doing,
+    /// Until when commands wait for it to be known whether the attempt of an earlier host lives.
+    finding: Option<u64>,
+    /// That is known now.
+    pub(crate) found: bool,
     driver: Option<AttemptId>,
 }
 
@@ -100,6 +107,8 @@ impl Actor {
             last_word: Awake(w.clock.awake),
             tick_at: w.clock.awake,
             doing: Doing::Nothing,
+            finding: None,
+            found: false,
             driver: None,
         };
         actor.reconcile(w, host, Origin::Adopted);
@@ -134,7 +143,7 @@ impl Actor {
                 let now = w.clock.awake;
                 let wake = self.blocked.or(self.due).is_some_and(|at| at <= now);
                 let hears = self.blocked.is_none() && !self.words.is_empty();
-                !self.inbox.is_empty() || wake || hears || self.tick_at <= now
+                self.next_message(now).is_some() || wake || hears || self.tick_at <= now
             }
         }
     }
@@ -146,6 +155,20 @@ impl Actor {
             }
             Doing::Heard { .. } | Doing::Command { .. } | Doing::Prepared => None,
         }
+    }
+
+    /// The message that is taken next: while it is not known whether the attempt lives, commands
+    /// wait, and what was told of it comes first.
+    fn next_message(&self, now: u64) -> Option<usize> {
+        let waits = self.finding.is_some_and(|until| !self.found && now < until);
+        let late = self.finding.is_some() && !self.words.is_empty();
+        if self.blocked.is_none() && (waits || late) {
+            return self.inbox.iter().position(|message| match message {
+                Message::Prepare { .. } => true,
+                Message::Command { .. } => false,
+            });
+        }
+        (!self.inbox.is_empty()).then_some(0)
     }
 
     /// Does one thing.
@@ -169,12 +192,15 @@ impl Actor {
     /// The host's own loop: commands before time before words, as it has it.
     fn take(&mut self, w: &mut World, host: &mut Host) {
         let now = w.clock.awake;
-        if !self.inbox.is_empty() {
+        if let Some(at) = self.next_message(now) {
             // What was heard is committed before anything else is decided.
             if self.core.is_dirty() {
                 return self.commit_heard(w);
             }
-            if let Some(message) = self.inbox.pop_front() {
+            if let Some(message) = self.inbox.remove(at) {
+                if at == 0 && matches!(message, Message::Command { .. }) {
+                    self.finding = None;
+                }
                 return self.message(w, host, message);
             }
         }
@@ -415,7 +441,14 @@ impl Actor {
             driver.orders.finished = true;
         }
         let Some(owed) = owed else { return };
+        if self.driver.is_none() && host.is_stopping() {
+            // What was decided to start after the stop is started by the next host.
+            return;
+        }
         if self.driver.is_none() {
+            if origin == Origin::Adopted {
+                self.finding = Some(w.clock.awake + FINDING_MICROS);
+            }
             let (secret, position) = (owed.secret.clone(), self.core.position());
             let driver = Driver::new(self.id, owed.attempt, secret, position, origin);
             host.drivers.insert(owed.attempt, driver);
@@ -445,6 +478,9 @@ impl Actor {
                 Err(_) => FrameOrder::Cancel,
             };
             orders.frames.insert(issued.frame.0, frame);
+        }
+        if let Some(frame) = owed.withdraw {
+            orders.frames.insert(frame.0, FrameOrder::Cancel);
         }
         let first = owed.frames.first().map(|issued| issued.frame.0);
         orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));

@@ -31,6 +31,9 @@ const RETRY_MICROS: u64 = 50_000;
 /// When names that nobody synced are surely on disk, in microseconds.
 const NAMES_SETTLE_MICROS: u64 = 30_000_000;
 
+const ENOENT: i32 = 2;
+const EACCES: i32 = 13;
+
 /// What is to become of a frame.
 #[derive(Clone, Debug)]
 pub(crate) enum FrameOrder {
@@ -86,6 +89,8 @@ enum Waiting {
     Stop,
     Acknowledge,
     Frame(u64),
+    /// One that the keeper has already is to be had back.
+    Cancel(u64),
 }
 
 /// The host's side of one attempt.
@@ -105,6 +110,14 @@ pub(crate) struct Driver {
     written: u64,
     /// A frame that the keeper does not take, until the orders change.
     refused: Option<u64>,
+    cancelled: u64,
+    /// It started the keeper.
+    spawned: bool,
+    /// The spool's end when the keeper was greeted.
+    end_then: u64,
+    /// The actor was told all that says whether the attempt lives.
+    pub(crate) found: bool,
+    origin: Origin,
     /// Nothing is tried before this.
     pub(crate) retry_at: Option<u64>,
 }
@@ -142,6 +155,11 @@ impl Driver {
             acknowledged: 0,
             written: 0,
             refused: None,
+            cancelled: 0,
+            spawned: false,
+            end_then: 0,
+            found: false,
+            origin,
             retry_at: None,
         }
     }
@@ -224,6 +242,7 @@ impl Driver {
             Stage::Burying { mut rest } => match rest.pop_front() {
                 Some(word) => {
                     say.push(word);
+                    self.found |= rest.is_empty();
                     Stage::Burying { rest }
                 }
                 None => Stage::Buried,
@@ -236,12 +255,12 @@ impl Driver {
         if !w.calm && w.rng.permille(w.weather.birth_fails) {
             let (fault, text) = (StartFault::DirectoryGone, "/gone".to_owned());
             say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-            return never_born();
+            return never_born(self.origin);
         }
         if w.disk_full {
             let (fault, text) = (StartFault::AgentRefused, "no space".to_owned());
             say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-            return never_born();
+            return never_born(self.origin);
         }
         let Some(secret) = self.keeper_secret() else {
             w.fail("the secret of an attempt is none".to_owned());
@@ -265,18 +284,19 @@ impl Driver {
             if let Some(folder) = w.machine.folders.get_mut(&self.attempt) {
                 folder.holder = Holder::Keeper(Box::new(keeper));
             }
+            self.spawned = true;
             return Stage::Attach;
         }
         w.machine.folders.remove(&self.attempt);
         let (fault, text) = (StartFault::AgentRefused, "no keeper".to_owned());
         say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-        never_born()
+        never_born(self.origin)
     }
 
     fn attach(&mut self, w: &mut World) -> Stage {
         if !w.machine.folders.contains_key(&self.attempt) {
             w.say(|| format!("driver {} finds nothing on disk", short(self.attempt)));
-            return never_born();
+            return never_born(self.origin);
         }
         let Some(wire) = w.machine.connect(self.attempt) else { return self.bury(w) };
         let Some(secret) = self.keeper_secret() else { return Stage::Over };
@@ -315,8 +335,10 @@ impl Driver {
     fn greeted(&mut self, w: &mut World, wire: u64) -> Stage {
         let Some(bytes) = take(w, wire) else { return self.lost(w, wire) };
         match decode(&bytes) {
-            Some(Reply::Welcome(_)) => {
+            Some(Reply::Welcome(welcome)) => {
                 self.served = true;
+                self.end_then = welcome.end;
+                self.found |= self.position >= welcome.end;
                 let from = ReadFrom::Position(self.position);
                 self.call(w, wire, &Call::ReadFrom { from, window: u64::MAX });
                 Stage::Reading { wire, assembler: None }
@@ -356,9 +378,8 @@ impl Driver {
         while let Some((record, next)) = assembler.as_mut().and_then(Assembler::next) {
             self.position = next;
             let end = death_of(&record);
-            if is_said(&record) {
-                say.push(Word::Record(record, Position(next)));
-            }
+            say.extend(word_of(record, next));
+            self.found |= end.is_some() || next >= self.end_then;
             if let Some((death, survivors)) = end {
                 say.push(dead(death, Boot::Same, survivors));
                 self.waiting = None;
@@ -374,6 +395,9 @@ impl Driver {
         match (waiting, reply) {
             (Waiting::Frame(number), Reply::Written(_) | Reply::Cancelled(_)) => {
                 self.written = number;
+                if matches!(self.orders.frames.get(&number), Some(FrameOrder::Cancel)) {
+                    self.cancelled = number;
+                }
             }
             (Waiting::Frame(_), Reply::Refused(Refusal::Busy | Refusal::NoSpace)) => {
                 self.retry_at = Some(w.clock.awake + RETRY_MICROS);
@@ -403,6 +427,12 @@ impl Driver {
         if self.orders.stop.is_some() {
             return None;
         }
+        let back = self.orders.frames.range(..=self.written).find(|(number, frame)| {
+            matches!(frame, FrameOrder::Cancel) && self.cancelled < **number
+        });
+        if let Some((number, _)) = back {
+            return Some(Waiting::Cancel(*number));
+        }
         let next = self.orders.frames.keys().find(|number| **number > self.written);
         next.filter(|number| self.refused != Some(**number)).map(|number| Waiting::Frame(*number))
     }
@@ -424,6 +454,10 @@ impl Driver {
             Waiting::Acknowledge => {
                 self.acknowledged = self.orders.acknowledged;
                 self.call(w, wire, &Call::Acknowledge { position: self.acknowledged })
+            }
+            Waiting::Cancel(number) => {
+                self.cancelled = number;
+                self.call(w, wire, &Call::CancelFrame { number })
             }
             Waiting::Frame(number) => match self.orders.frames.get(&number).cloned() {
                 Some(FrameOrder::Write(bytes)) => {
@@ -466,7 +500,7 @@ impl Driver {
     /// Takes in what a dead keeper left, then tells the death.
     fn bury(&mut self, w: &mut World) -> Stage {
         let now = w.machine.boot;
-        let Some(folder) = w.machine.folders.get(&self.attempt) else { return never_born() };
+        let Some(folder) = w.machine.folders.get(&self.attempt) else { return never_born(self.origin) };
         let record = folder.record;
         let files = match &folder.holder {
             Holder::Gone(files) => Some(files.clone()),
@@ -481,9 +515,7 @@ impl Driver {
                     self.position = next;
                     born |= matches!(record, Record::Started(_));
                     end = death_of(&record).or(end);
-                    if is_said(&record) {
-                        rest.push_back(Word::Record(record, Position(next)));
-                    }
+                    rest.extend(word_of(record, next));
                 }
             }
             Some(Err(error)) => w.say(|| format!("the spool of {}: {error}", short(self.attempt))),
@@ -501,6 +533,11 @@ impl Driver {
             None if self.served => Death::KeeperLost,
             None => Death::HostLost,
         };
+        if self.spawned && death == Death::NeverBorn {
+            // Else it would be started again and again, as fast as it dies.
+            let (fault, text) = (StartFault::AgentRefused, "its keeper ended".to_owned());
+            rest.push_back(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
+        }
         rest.push_back(dead(death, boot, Vec::new()));
         Stage::Burying { rest }
     }
@@ -514,8 +551,13 @@ impl Driver {
     }
 }
 
-fn never_born() -> Stage {
-    Stage::Burying { rest: VecDeque::from([dead(Death::NeverBorn, Boot::Same, Vec::new())]) }
+fn never_born(origin: Origin) -> Stage {
+    // A folder that is not there proves nothing after a power cut.
+    let boot = match origin {
+        Origin::Fresh => Boot::Same,
+        Origin::Adopted => Boot::Other,
+    };
+    Stage::Burying { rest: VecDeque::from([dead(Death::NeverBorn, boot, Vec::new())]) }
 }
 
 fn dead(death: Death, boot: Boot, survivors: Vec<u32>) -> Word {
@@ -535,10 +577,18 @@ fn decode(bytes: &[u8]) -> Option<Reply<'_>> {
     Reply::decode(&message).ok()
 }
 
-/// The end of an attempt is told as its death alone: a position behind it that was committed before
-/// the death would hide from the next host how it came.
-fn is_said(record: &Record) -> bool {
-    !matches!(record, Record::Exited { .. })
+/// Tells of a record. The last one is told as what it says: the position never passes it before the
+/// death is committed, so that whoever comes after a crash reads it again.
+fn word_of(record: Record, next: u64) -> Option<Word> {
+    match record {
+        Record::Exited { .. } => None,
+        Record::SpawnFailed { errno, text } => {
+            let missing = matches!(errno, ENOENT | EACCES);
+            let fault = if missing { StartFault::AgentMissing } else { StartFault::AgentRefused };
+            Some(Word::Event(KeeperEvent::SpawnFailed { fault, text }))
+        }
+        other => Some(Word::Record(other, Position(next))),
+    }
 }
 
 /// How an attempt ended, if this is the record that says so.

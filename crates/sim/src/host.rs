@@ -203,6 +203,7 @@ pub(crate) fn step_driver(w: &mut World, attempt: AttemptId) {
         driver.step(w, &mut say);
         if let Some(actor) = host.actors.get_mut(&driver.chat) {
             actor.words.extend(say.into_iter().map(|word| (attempt, word)));
+            actor.found |= driver.found;
         }
         if !driver.is_over() {
             host.drivers.insert(attempt, driver);

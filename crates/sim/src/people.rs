@@ -258,6 +258,9 @@ fn say(w: &mut World) -> Wish {
 
 fn about_queue(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
     let waiting: Vec<MessageId> = chat.aside.queue.iter().map(|queued| queued.message).collect();
+    if let Some(outstanding) = chat.head.outstanding.as_ref().filter(|_| w.rng.permille(300)) {
+        return Wish::Plain(Command::WithdrawQueued { message: outstanding.message });
+    }
     let Some(message) = w.rng.pick(&waiting).copied() else { return say(w) };
     Wish::Plain(match w.rng.below(4) {
         0 => Command::EditQueued { message, text: w.token() },

@@ -31,7 +31,7 @@ const BATCH_RECORDS_MAX: usize = 512;
 /// Commands that wait for one actor.
 const COMMANDS_WAITING_MAX: usize = 256;
 /// Words of an agent that wait for its actor.
-const WORDS_WAITING_MAX: usize = 16;
+const WORDS_WAITING_MAX: usize = 4;
 /// How often time is let pass.
 const TICK: Duration = Duration::from_secs(1);
 /// How soon a commit that found no room is tried again.

@@ -40,7 +40,7 @@ pub(super) async fn answer(
 }
 
 /// Tells who comes too late what was answered, by whom and on which device; and who names a prompt
-/// that never was, that it was not. The rules know only what is open.
+/// that never was, that it was not. The rules know only what is not over: an answer is told for ever.
 async fn with_winner(app: &App, chat: ChatId, prompt: PromptId, refusal: Refusal) -> Problem {
     if !matches!(refusal.code, Code::AlreadyAnswered | Code::PromptGone) {
         return refusal.into();
@@ -50,9 +50,11 @@ async fn with_winner(app: &App, chat: ChatId, prompt: PromptId, refusal: Refusal
         let text = format!("The chat never had a prompt {prompt}.");
         return Refusal::new(Code::PromptNotFound, text).into();
     };
-    let given = row.given.filter(|_| refusal.code == Code::AlreadyAnswered).map(Answered::of);
-    match given.and_then(|given| serde_json::to_value(given).ok()) {
-        Some(winner) => Problem::from(refusal).winner(winner),
+    match row.given.map(Answered::of).and_then(|given| serde_json::to_value(given).ok()) {
+        Some(winner) => {
+            let text = "Somebody answered this first.";
+            Problem::from(Refusal::new(Code::AlreadyAnswered, text)).winner(winner)
+        }
         None => refusal.into(),
     }
 }

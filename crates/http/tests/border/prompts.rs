@@ -118,3 +118,15 @@ async fn an_answer_to_who_asks_no_more_is_gone() {
     let (status, refusal) = answer(&border, chat, "d", json!({"option": "yes"})).await;
     assert_eq!((status, &refusal["code"]), (410, &json!("prompt_gone")));
 }
+
+/// The rules forget a prompt when it is over; who answered it is told for ever.
+#[tokio::test]
+async fn an_answer_is_told_also_when_the_turn_is_over() {
+    let border = Border::new();
+    let chat = asks(&border, approval()).await;
+    assert_eq!(answer(&border, chat, "phone", json!({"option": "yes"})).await.0, 200);
+    border.host.says(chat, ProviderEvent::AnswerTaken { prompt: 1 }).await;
+    let (status, lost) = answer(&border, chat, "laptop", json!({"option": "no"})).await;
+    assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
+    assert_eq!(lost["winner"]["device"], "phone");
+}

@@ -61,7 +61,7 @@ impl From<rustix::io::Errno> for ServeError {
 /// To be called first in `main`: it closes every descriptor but the three, and no thread may run beside it.
 #[must_use]
 pub fn main() -> ExitCode {
-    tree::close_inherited();
+    tree::shed_inherited();
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

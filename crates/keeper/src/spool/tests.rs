@@ -1,4 +1,4 @@
-use super::format::SEGMENT_HEADER_BYTES;
+use super::format::{SEGMENT_HEADER_BYTES, SegmentHeader, write_record};
 use super::*;
 use crate::limits::{LINE_BYTES_MAX, RESERVE_BYTES, SEGMENT_BYTES};
 use crate::record::{Mark, Record};
@@ -182,7 +182,7 @@ proptest! {
         for (first, bytes) in files {
             let name = FileName::Segment(first);
             if fs.create(name).is_ok() {
-                let head = format::SegmentHeader { attempt: ATTEMPT, first, back: 7, salt: SALT }.encode();
+                let head = SegmentHeader { attempt: ATTEMPT, first, back: 7, salt: SALT }.encode();
                 if header {
                     fs.write_at(name, 0, &head).unwrap();
                 }
@@ -326,7 +326,7 @@ fn an_agent_cannot_write_a_record() {
     let mut forged = Vec::new();
     let mut payload = Vec::new();
     let kind = Mark::FrameDone(77).encode(&mut payload);
-    format::write_record(&mut forged, 0, 2, 0, (kind, 0), &payload);
+    write_record(&mut forged, 0, 2, 0, (kind, 0), &payload);
     assert!(!forged.contains(&b'\n'));
     let mut spool = spool();
     spool.append_output(b"first\n", Room::Lines).unwrap();

@@ -35,19 +35,25 @@ fn in_child(parent: Pid) -> io::Result<()> {
         // library keeps for itself) the call is refused, which is as good.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
+    unblock_signals();
+    Ok(())
+}
+
+fn unblock_signals() {
     // SAFETY: `set` is written by `sigemptyset` before `sigprocmask` reads it; no old set is asked for.
     unsafe {
         let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut());
     }
-    Ok(())
 }
 
-/// Closes every descriptor but the three. To be called first in `main`, while nothing else is open: a
-/// keeper lives long, and neither it nor its agent must hold a pipe or a lock that some ancestor forgot to
-/// close. Kernels before 5.9 do not know the call: then what was inherited stays.
-pub(crate) fn close_inherited() {
+/// Sheds what ancestors have left: every descriptor but the three, and blocked signals. To be called first
+/// in `main`, while nothing else is open: a keeper lives long, and neither it nor its agent must hold a
+/// pipe or a lock that somebody forgot to close. Kernels before 5.9 do not know the call that closes: then
+/// what was inherited stays.
+pub(crate) fn shed_inherited() {
+    unblock_signals();
     let (first, last, flags): (libc::c_uint, libc::c_uint, libc::c_uint) =
         (FIRST_INHERITED_FD, libc::c_uint::MAX, 0);
     // SAFETY: takes three integers, and nothing of this process owns a descriptor in the range yet.

@@ -19,7 +19,7 @@ pub use find::{COOKIE_NAME, count};
 pub use process::{boot_id, descends, is_alive, process_id};
 pub use survivors::{Survivors, end_survivors};
 
-pub(crate) use child::{close_inherited, harden};
+pub(crate) use child::{harden, shed_inherited};
 pub(crate) use find::{Found, Net, find};
 pub(crate) use ports::listening_ports;
 pub use signal::kill_keeper;

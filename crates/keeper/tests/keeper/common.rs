@@ -185,8 +185,14 @@ pub(crate) struct Raw {
 impl Raw {
     pub(crate) async fn connect(attempt: &Attempt) -> Self {
         let path = attempt.dir.path().join("sock");
-        until("the socket is there", || path.exists()).await;
-        let stream = tokio::net::UnixStream::connect(path).await.unwrap();
+        let bound = Instant::now() + BOUND;
+        let stream = loop {
+            match tokio::net::UnixStream::connect(&path).await {
+                Ok(stream) => break stream,
+                // Not bound or not listening yet.
+                Err(error) => assert!(Instant::now() < bound, "{error}"),
+            }
+        };
         Self { stream, buffer: Vec::new(), last_id: 0 }
     }
 

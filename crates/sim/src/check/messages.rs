@@ -127,7 +127,9 @@ fn withdrawn(w: &mut World, message: MessageId, why: WithdrawnWhy, before: &Befo
     let asked = command(w, cause);
     let right = match why {
         WithdrawnWhy::Person => {
+            let outstanding = before.head().and_then(|head| head.outstanding.as_ref());
             matches!(asked, Some(Command::WithdrawQueued { message: of }) if *of == message)
+                || outstanding.is_some_and(|o| o.message == message && o.withdrawing)
         }
         WithdrawnWhy::Discarded => choice(w, before, cause) == Some(Choice::Discard),
         WithdrawnWhy::OfferEnded => {
