@@ -1,4 +1,4 @@
-//! The commands everyone relies on: run, test, tidy, sim, fuzz.
+//! The commands everyone relies on: run, test, tidy, sim, fuzz, demo.
 //!
 //! A command is a file here with a `run` function. It prints each program it starts, so that a
 //! person can repeat any part by hand.

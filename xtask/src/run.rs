@@ -38,15 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// where the binary is.
 pub(crate) fn build() -> Result<PathBuf> {
     shell::must(shell::cargo().args(["build", "--package", "holdfast"]))?;
-    let metadata = shell::output(shell::cargo().args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-        "--offline",
-    ]))?;
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&metadata).context("cargo metadata is not JSON")?;
+    let metadata = shell::metadata()?;
     let target = metadata["target_directory"]
         .as_str()
         .context("cargo metadata names no target directory")?;

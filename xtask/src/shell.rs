@@ -81,6 +81,33 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
+/// What cargo says of the workspace, its dependencies aside.
+///
+/// # Errors
+/// cargo cannot be asked.
+pub(crate) fn metadata() -> Result<serde_json::Value> {
+    let metadata =
+        output(cargo().args(["metadata", "--format-version", "1", "--no-deps", "--offline"]))?;
+    serde_json::from_slice(&metadata).context("cargo metadata is not JSON")
+}
+
+/// The files that git tracks and those that it would (untracked, not ignored), by path. One that is
+/// listed may have been removed.
+///
+/// # Errors
+/// git cannot be asked, or a name is not UTF-8.
+pub(crate) fn listed() -> Result<Vec<String>> {
+    let listed = output(command("git").args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]))?;
+    let listed = String::from_utf8(listed).context("a file's name is not UTF-8")?;
+    Ok(listed.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect())
+}
+
 /// Whether a command can be started here and ends with 0; its output is dropped.
 pub(crate) fn answers(command: &mut Command) -> bool {
     command

@@ -59,8 +59,6 @@ pub enum Inward<'a> {
     Line(&'a [u8]),
     /// A line that was too long to be kept.
     Oversized {
-        /// How long it was.
-        bytes: u64,
         /// Its beginning.
         head: &'a [u8],
     },

@@ -18,14 +18,13 @@ use std::collections::BTreeSet;
 
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer};
 use holdfast_core::ids::{FrameNo, MessageId, PromptId, TaskId};
-use holdfast_core::limits::{CODEC_STATE_BYTES_MAX, LINE_BYTES_MAX};
+use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
 use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
 /// The session that stands when the first line of the input comes.
-const STARTED: [&[u8]; 2] =
-    [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
 
 /// A text that would be two frames if it were not quoted.
 const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
@@ -120,7 +119,7 @@ impl Run {
                 self.take(events);
             }
             [b'o', head @ ..] => {
-                let events = self.state.step(Inward::Oversized { bytes: LINE_BYTES_MAX as u64, head });
+                let events = self.state.step(Inward::Oversized { head });
                 self.take(events);
             }
             [b't', torn @ ..] => {
@@ -151,24 +150,24 @@ impl Run {
         for event in events {
             match event {
                 ProviderEvent::Wants(wanted) => self.issue(&Outgoing::Protocol(wanted)),
-                ProviderEvent::ItemOpened { item, .. } => {
-                    let fresh = self.items.insert(item);
-                    assert!(fresh || self.trust == Trust::Restored, "item {item} opens twice");
-                }
+                ProviderEvent::ItemOpened { item, .. } => self.opens(item),
                 ProviderEvent::ItemText { item, .. }
                 | ProviderEvent::ItemChanged { item, .. }
-                | ProviderEvent::ItemClosed { item } => self.knows(self.items.contains(&item)),
+                | ProviderEvent::ItemClosed { item } => {
+                    self.knows(self.items.contains(&item), "item")
+                }
                 ProviderEvent::PromptOpened { prompt, item, asked } => {
-                    self.knows(self.items.contains(&item));
+                    self.opens(item);
                     self.prompts.push((prompt, asked));
                 }
                 ProviderEvent::PromptGone { prompt } | ProviderEvent::AnswerTaken { prompt } => {
-                    self.knows(self.prompts.iter().any(|(known, _)| *known == prompt));
+                    let known = self.prompts.iter().any(|(known, _)| *known == prompt);
+                    self.knows(known, "prompt");
                     self.prompts.retain(|(known, _)| *known != prompt);
                 }
                 ProviderEvent::TaskStarted { task, .. } => self.tasks.push(task),
                 ProviderEvent::TaskEnded { task, .. } => {
-                    self.knows(self.tasks.contains(&task));
+                    self.knows(self.tasks.contains(&task), "task");
                     self.tasks.retain(|known| *known != task);
                 }
                 ProviderEvent::Ready { .. }
@@ -183,8 +182,13 @@ impl Run {
         }
     }
 
-    fn knows(&self, told: bool) {
-        assert!(told || self.trust == Trust::Restored, "an event names what was never told");
+    fn opens(&mut self, item: u32) {
+        let fresh = self.items.insert(item);
+        assert!(fresh || self.trust == Trust::Restored, "item {item} opens twice");
+    }
+
+    fn knows(&self, told: bool, what: &str) {
+        assert!(told || self.trust == Trust::Restored, "an event names a {what} never told");
     }
 
     /// Issues a frame, and makes its bytes as whoever writes it does.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::head::{Chat, Delivery, Phase};
+use crate::head::{Chat, Phase};
 use crate::ids::{ItemId, PromptId, TaskId};
 use crate::offer::TaskCounts;
 use crate::provider::{PromptKind, TaskKind};
@@ -141,7 +141,7 @@ impl Activity {
         let starting = is_starting(chat);
         let lead = if !prompts.is_empty() {
             Lead::Blocked
-        } else if head.turn.is_some() || has_message(chat) || starting {
+        } else if head.turn.is_some() || head.outstanding.is_some() || starting {
             Lead::Working
         } else {
             Lead::Done
@@ -162,16 +162,6 @@ impl Activity {
             Lead::Working | Lead::Blocked => true,
             Lead::Done => self.task_counts.total() > 0,
         }
-    }
-}
-
-/// Whether the agent has a message that is not settled.
-fn has_message(chat: &Chat) -> bool {
-    match &chat.head.outstanding {
-        Some(message) => match message.state {
-            Delivery::Handed | Delivery::Taken => true,
-        },
-        None => false,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::fact::Fact;
 use crate::fold::fold;
 use crate::frame::Outgoing;
 use crate::head::{Attempt, Chat, Life};
-use crate::ids::{AttemptId, FrameNo, ItemId, TurnId};
+use crate::ids::{AttemptId, FrameNo, ItemId, ReceiptId, Subject, TurnId};
 use crate::input::{Command, Given, Input, KeeperEvent, Reply};
 use crate::item::{Body, Field, ItemKind, Notice, Role, Row};
 use crate::limits::OUTBOX_FRAMES_MAX;
@@ -200,6 +200,10 @@ impl Draft<'_> {
 
     fn own_item(&self, n: u32) -> ItemId {
         ItemId::new(self.origin(), n)
+    }
+
+    fn receipt(&self, subject: Subject) -> ReceiptId {
+        ReceiptId { chat: self.given.chat, subject }
     }
 
     /// Commits the next frame for the agent, unless it waits already or too many do: an agent that

@@ -2,10 +2,12 @@
 //! commit and after a start alike, so that what a crash kept from being done is done by the same
 //! line. Doing one again is harmless: attempts are fenced by their id, frames by their number.
 
+use crate::activity::Activity;
 use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
-use crate::head::Chat;
+use crate::head::{Chat, Life, Phase, Stranded};
 use crate::ids::{AttemptId, FrameNo};
+use crate::queue::next;
 
 /// What is to be done about the agent of a chat.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,4 +35,38 @@ pub fn owed(chat: &Chat) -> Option<Owed> {
         withdraw: chat.head.outstanding.as_ref().filter(|o| o.withdrawing).map(|o| o.frame),
         stop: attempt.stop,
     })
+}
+
+/// Whether an agent has to be started for a resume that waits for what its own store knows of a
+/// message in doubt.
+#[must_use]
+pub fn asks(chat: &Chat) -> bool {
+    let head = &chat.head;
+    head.is_resuming() && head.stranded.iter().any(Stranded::is_asking)
+}
+
+/// Whether a host that starts has to load this chat: it has an attempt, or a message that runs.
+#[must_use]
+pub fn owes(chat: &Chat) -> bool {
+    let head = &chat.head;
+    let runs = head.life == Life::Open && (next(chat).is_some() || asks(chat));
+    head.attempt.is_some() || runs
+}
+
+/// Whether the agent may be released for idleness: the chat shows no work and owes nothing
+/// (delivery.md, idle release).
+#[must_use]
+pub fn releasable(chat: &Chat) -> bool {
+    let head = &chat.head;
+    let ready = head
+        .attempt
+        .as_ref()
+        .is_some_and(|attempt| attempt.phase == Phase::Ready && attempt.stop.is_none());
+    ready
+        && !Activity::of(chat).shows_work()
+        && head.turn.is_none()
+        && head.prompts.is_empty()
+        && head.outstanding.is_none()
+        && head.leftovers == 0
+        && next(chat).is_none()
 }

@@ -168,7 +168,7 @@ fn fold_queue(chat: &mut Chat, fact: &Fact) {
             chat.head.paused = Some(*by);
             // What was to run in spite of an earlier pause is held by this one; a resume that is in
             // progress is no part of the queue.
-            if !chat.head.offer.as_ref().is_some_and(|offer| offer.resuming) {
+            if !chat.head.is_resuming() {
                 chat.head.exempt = None;
             }
         }

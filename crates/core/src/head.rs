@@ -400,6 +400,18 @@ impl Head {
             })
     }
 
+    /// Whether a person has to choose what became of a message before the offer can be resumed.
+    #[must_use]
+    pub fn needs_choice(&self) -> bool {
+        self.stranded.iter().any(Stranded::in_doubt)
+    }
+
+    /// Whether a resume of the offer is in progress.
+    #[must_use]
+    pub fn is_resuming(&self) -> bool {
+        self.offer.as_ref().is_some_and(|offer| offer.resuming)
+    }
+
     /// The offer that is listed.
     #[must_use]
     pub fn shown_offer(&self) -> Option<&Offer> {

@@ -105,6 +105,36 @@ pub enum KeeperEvent {
     StopRefused,
 }
 
+/// Who wants a write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// Under whose name drafts and operation keys are kept; an accepted message clears the draft.
+    pub principal: String,
+    /// The caller's own name for the write, if it has one.
+    pub operation: Option<OperationKey>,
+}
+
+/// The caller's own name for a write; unique for its principal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationKey {
+    /// The key; where one request acts on several chats, with the chat's id behind it.
+    pub key: String,
+    /// SHA-256 of what was asked.
+    pub body: [u8; 32],
+}
+
+impl Caller {
+    /// The same caller, as far as the write is about this one of several chats.
+    #[must_use]
+    pub fn for_chat(&self, chat: ChatId) -> Self {
+        let operation = self.operation.as_ref().map(|operation| OperationKey {
+            key: format!("{} {chat}", operation.key),
+            body: operation.body,
+        });
+        Self { principal: self.principal.clone(), operation }
+    }
+}
+
 /// Whether marks on disk can be trusted to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boot {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{MessageId, PromptId, TaskId};
+use crate::ids::{ChatId, ItemId, MessageId, PromptId, TaskId};
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -111,6 +111,8 @@ pub enum Notice {
     TurnFailed,
     /// Prompts beyond the bound were cancelled.
     PromptCancelled,
+    /// A task that a person wanted stopped could not be named to the agent.
+    TaskNotStopped,
     /// A line of the agent could not be taken in.
     LineSkipped,
 }
@@ -161,7 +163,7 @@ pub enum Row {
     /// The body of an item.
     ItemBody {
         /// The item.
-        item: crate::ids::ItemId,
+        item: ItemId,
         /// The whole body.
         body: Body,
     },
@@ -169,7 +171,7 @@ pub enum Row {
     /// ignored as far as it is there already.
     ItemText {
         /// The item.
-        item: crate::ids::ItemId,
+        item: ItemId,
         /// Which text.
         field: Field,
         /// Where it begins, in bytes.
@@ -180,6 +182,21 @@ pub enum Row {
     /// No more text comes to this item: its pieces may be merged.
     ItemClosed {
         /// The item.
-        item: crate::ids::ItemId,
+        item: ItemId,
     },
+}
+
+/// A piece of streaming text, shown before it is committed: a courtesy, never state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delta {
+    /// The chat.
+    pub chat: ChatId,
+    /// The item.
+    pub item: ItemId,
+    /// Which of its texts.
+    pub field: Field,
+    /// Where the piece begins, in bytes of UTF-8.
+    pub at: u64,
+    /// The piece.
+    pub text: String,
 }

@@ -15,6 +15,7 @@ pub mod item;
 pub mod limits;
 pub mod offer;
 pub mod provider;
+pub mod queue;
 pub mod refusal;
 pub mod summary;
 pub mod time;

@@ -1,4 +1,5 @@
-//! Every bound of the product, with its unit. `GET /host` lists those that a caller can meet.
+//! The bounds that more than one room has to keep, each with its unit; a bound of one room stands in
+//! that room. `GET /host` lists those that a caller can meet.
 
 /// Bytes (UTF-8) of a message's text.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
@@ -18,6 +19,10 @@ pub const BODY_BYTES_MAX: usize = 256 * 1024;
 pub const QUEUE_MESSAGES_MAX: usize = 1000;
 /// Characters of an idempotency key.
 pub const OPERATION_KEY_CHARS_MAX: usize = 128;
+/// Microseconds for which an idempotency key is kept: 90 days.
+pub const OPERATION_KEPT_MICROS: i64 = 90 * 24 * 3600 * 1_000_000;
+/// Bytes of a piece of text that is shown before it is committed; a longer one is seen with the commit.
+pub const DELTA_BYTES_MAX: usize = 16 * 1024;
 /// Characters of a label of a prompt or a task, the ellipsis included (offers.md).
 pub const LABEL_CHARS_MAX: usize = 200;
 /// Prompts that a snapshot describes.
@@ -54,8 +59,6 @@ pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const UNRECOGNISED_BYTES_MAX: usize = 64 * 1024;
 /// Microseconds without a word after which a turn that an ACP agent opened by itself is closed.
 pub const QUIET_TURN_MICROS: u64 = 10_000_000;
-/// Microseconds after which an unanswered interrupt offers to stop the agent.
-pub const INTERRUPT_PATIENCE_MICROS: u64 = 10_000_000;
 /// Microseconds from TERM to KILL when an agent is stopped.
 pub const STOP_GRACE_MICROS: u64 = 5_000_000;
 /// Microseconds of idleness after which an agent is released by default.

@@ -4,26 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Process, Shown, process, shown};
-use crate::head::{Chat, Life, Phase, Queued, Stranded};
+use crate::effect::owes;
+use crate::head::{Chat, Life};
 use crate::ids::Seq;
 use crate::offer::Cause;
+use crate::queue::{Held, held};
 use crate::time::Micros;
-
-/// Why a queue does not run although it is not empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Held {
-    /// A person stopped the turn.
-    Stop,
-    /// A person paused it.
-    Person,
-    /// An offer was dismissed.
-    Dismiss,
-    /// An offer waits.
-    Offer,
-    /// A start failed.
-    StartFailed,
-}
 
 /// The state of a chat as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +81,7 @@ impl Summary {
             activity,
             offer: head.shown_offer().map(|offer| offer.cause),
             failure: head.failure.clone(),
-            needs_choice: needs_choice(head),
+            needs_choice: head.needs_choice(),
             unknown: u32::try_from(unknown.count()).unwrap_or(u32::MAX),
             queue_length: u32::try_from(chat.aside.queue.len()).unwrap_or(u32::MAX),
             held: held(chat),
@@ -103,76 +89,4 @@ impl Summary {
             owes: owes(chat),
         }
     }
-}
-
-/// Why the queue of a chat does not run.
-#[must_use]
-pub fn held(chat: &Chat) -> Option<Held> {
-    use crate::fact::Paused;
-    let head = &chat.head;
-    if head.offer.is_some() {
-        Some(Held::Offer)
-    } else if head.failure.is_some() {
-        Some(Held::StartFailed)
-    } else {
-        head.paused.map(|paused| match paused {
-            Paused::Stop => Held::Stop,
-            Paused::Person => Held::Person,
-            Paused::Dismiss => Held::Dismiss,
-        })
-    }
-}
-
-/// The message that may be handed over next, if any waits that may. An exemption lifts a pause;
-/// beside an offer only its own resume makes one. Nothing lifts a failure but an act that clears it.
-#[must_use]
-pub fn next(chat: &Chat) -> Option<&Queued> {
-    let head = &chat.head;
-    let queue = &chat.aside.queue;
-    if head.failure.is_some() {
-        return None;
-    }
-    let exempt = head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
-    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
-}
-
-/// Whether an agent has to be started for a resume that waits for what its own store knows of a
-/// message in doubt.
-#[must_use]
-pub fn asks(chat: &Chat) -> bool {
-    let head = &chat.head;
-    let resuming = head.offer.as_ref().is_some_and(|offer| offer.resuming);
-    resuming && head.stranded.iter().any(Stranded::is_asking)
-}
-
-/// Whether a person has to choose what became of a message before the offer can be resumed.
-#[must_use]
-pub fn needs_choice(head: &crate::head::Head) -> bool {
-    head.stranded.iter().any(Stranded::in_doubt)
-}
-
-/// Whether a host that starts has to load this chat: it has an attempt, or a message that runs.
-#[must_use]
-pub fn owes(chat: &Chat) -> bool {
-    let head = &chat.head;
-    let runs = head.life == Life::Open && (next(chat).is_some() || asks(chat));
-    head.attempt.is_some() || runs
-}
-
-/// Whether the agent may be released for idleness: the chat shows no work and owes nothing
-/// (delivery.md, idle release).
-#[must_use]
-pub fn releasable(chat: &Chat) -> bool {
-    let head = &chat.head;
-    let ready = head
-        .attempt
-        .as_ref()
-        .is_some_and(|attempt| attempt.phase == Phase::Ready && attempt.stop.is_none());
-    ready
-        && !Activity::of(chat).shows_work()
-        && head.turn.is_none()
-        && head.prompts.is_empty()
-        && head.outstanding.is_none()
-        && head.leftovers == 0
-        && next(chat).is_none()
 }

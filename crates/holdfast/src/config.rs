@@ -1,4 +1,4 @@
-//! `config.toml`: what a person sets. Unknown keys are refused, with the nearest known one.
+//! `config.toml`: what a person sets. Unknown keys are refused, with the known ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

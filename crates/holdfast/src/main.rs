@@ -27,9 +27,6 @@ struct Cli {
 enum Command {
     /// Host chats until told to stop.
     Serve(commands::serve::Args),
-    /// Keep one attempt of an agent. The host starts it; there is nothing to start by hand.
-    #[command(hide = true)]
-    Keeper,
     /// Agents that are built in.
     Agent {
         #[command(subcommand)]
@@ -44,13 +41,13 @@ enum BuiltIn {
 }
 
 fn main() -> ExitCode {
-    // The keeper's memory is counted in pages: it does not even parse a command line.
+    // The host starts it; there is nothing to start by hand. Its memory is counted in pages: it does
+    // not even parse a command line.
     if std::env::args_os().nth(1).is_some_and(|role| role == "keeper") {
         return holdfast_keeper::serve::main();
     }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
-        Command::Keeper => holdfast_keeper::serve::main(),
         Command::Agent { agent: BuiltIn::Demo } => exit::code(holdfast_agent::demo::main(&[])),
     }
 }

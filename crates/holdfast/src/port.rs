@@ -10,7 +10,7 @@ use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
-use holdfast_host::{Host, actor, clock};
+use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, Host as Port, HostInfo, Readiness, Session, StopAgents,
     WantedChat, WantedResume,
@@ -19,9 +19,6 @@ use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
 
 use crate::environment;
-
-/// Pieces of streaming text that wait for a slow reader.
-const DELTAS_WAITING_MAX: usize = 256;
 
 /// What somebody wants of the program as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,44 +33,17 @@ pub(crate) enum Wish {
 pub(crate) struct Border {
     host: Host,
     wishes: mpsc::Sender<Wish>,
-    deltas: broadcast::Sender<Arc<Delta>>,
 }
 
 impl Border {
     /// The border of this host; what is wished of the program goes to `wishes`.
-    pub(crate) fn new(host: Host, wishes: mpsc::Sender<Wish>) -> Self {
-        let deltas = broadcast::Sender::new(DELTAS_WAITING_MAX);
-        tokio::spawn(pass_on(host.deltas(), deltas.clone()));
-        Self { host, wishes, deltas }
+    pub(crate) const fn new(host: Host, wishes: mpsc::Sender<Wish>) -> Self {
+        Self { host, wishes }
     }
 
     fn wish(&self, wish: Wish) {
         // A second wish while one is being fulfilled changes nothing.
         let _ = self.wishes.try_send(wish);
-    }
-}
-
-async fn pass_on(
-    mut from: broadcast::Receiver<Arc<actor::Delta>>,
-    to: broadcast::Sender<Arc<Delta>>,
-) {
-    loop {
-        match from.recv().await {
-            Ok(delta) => {
-                let actor::Delta { chat, item, field, at, text } = (*delta).clone();
-                let _ = to.send(Arc::new(Delta { chat, item, field, at, text }));
-            }
-            Err(broadcast::error::RecvError::Lagged(_)) => {}
-            Err(broadcast::error::RecvError::Closed) => return,
-        }
-    }
-}
-
-fn known(caller: Caller) -> actor::Caller {
-    let operation = caller.operation;
-    actor::Caller {
-        principal: caller.principal,
-        operation: operation.map(|op| actor::OperationKey { key: op.key, body: op.body }),
     }
 }
 
@@ -122,7 +92,6 @@ impl Port for Border {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
         async move {
-            let caller = known(caller);
             if let Some(reply) = host.replayed(&caller).await? {
                 return Ok(reply);
             }
@@ -156,7 +125,7 @@ impl Port for Border {
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
-        async move { host.submit(chat, command, known(caller)).await }.boxed()
+        async move { host.submit(chat, command, caller).await }.boxed()
     }
 
     fn resume(
@@ -175,7 +144,7 @@ impl Port for Border {
                 choice: wanted.choice,
                 anyway: wanted.anyway,
             };
-            host.submit(wanted.chat, command, known(caller)).await
+            host.submit(wanted.chat, command, caller).await
         }
         .boxed()
     }
@@ -189,7 +158,7 @@ impl Port for Border {
     }
 
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
-        self.deltas.subscribe()
+        self.host.deltas()
     }
 }
 

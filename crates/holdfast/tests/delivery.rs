@@ -1,8 +1,15 @@
 //! What became of a message: idempotency keys, doubt and its three choices, refusal, receipts,
 //! interrupts, and what the agent's own store says after a death.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
+use std::os::unix::process::ExitStatusExt;
 use std::sync::Barrier;
 
 use holdfast_testkit::host::{Place, TestHost};
@@ -62,15 +69,13 @@ fn a_repeat_under_the_same_key_is_the_same_message_also_in_the_next_life() {
 fn a_reply_that_was_lost_is_asked_for_again_and_makes_no_second_message() {
     let dir = tempfile::tempdir().unwrap();
     let mut place = place(&dir).env("HOLDFAST_FAULT", "host.reply.before:2");
-    let mut host = place.start();
+    let host = place.start();
     let chat = host.open();
     let body = json!({ "text": "once" });
     let headers = [("idempotency-key", "k-1")];
     let lost = host.request_with("POST", &messages(&chat), Some(&body), &headers);
     assert!(lost.is_none(), "the reply is lost: {lost:?}");
-    host.wait("the host's death", || true);
-    assert!(!host.is_running());
-    drop(host);
+    assert_eq!(host.wait_end().signal(), Some(9));
 
     place.env.clear();
     let host = place.start();
@@ -220,7 +225,46 @@ fn a_message_without_evidence_stays_in_doubt_and_a_failed_load_sends_nothing() {
     assert_eq!(host.get("/host")["counts"]["to_resume"], 1, "the offer stays beside the failure");
 }
 
-/// Each choice, and how often the agent has seen the message in the end.
+/// A person says what became of a message that its agent died with; then the agent's store can be
+/// read again. Each choice, what the message is then, and how often the agent has seen it.
+#[test]
+fn a_choice_beside_an_offer_is_kept_and_ends_no_offer() {
+    const SLOW: &str = "doubted [[say on]] [[slow 600]]";
+    for (choice, state, times) in
+        [("arrived", "settled", 1), ("discard", "withdrawn", 1), ("send_again", "queued", 2)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let mut place = mute(&dir);
+        let (host, chat, message) = in_doubt(&place, SLOW);
+        until_a_choice_is_needed(&host, &chat);
+        let resolve = format!("/chats/{chat}/messages/{message}/resolve");
+        let resolved = host.post(&resolve, &json!({ "choice": choice })).ok();
+        assert_eq!(resolved["message"]["state"], state, "{choice}");
+        assert_eq!(host.wait_offer(&chat)["needs_choice"], false, "{choice}");
+        // The continuation of the resume that failed waits too.
+        let waiting = host.queue(&chat);
+        let waits = waiting.iter().filter(|text| !text.contains(CONTINUATION)).count();
+        assert_eq!(waits, usize::from(choice == "send_again"), "{choice}: {waiting:?}");
+        assert_eq!(host.held(&chat).as_deref(), Some("offer"), "{choice}");
+        assert_eq!(seen(&place).len(), 2, "{choice}: the choice sends nothing");
+        host.kill();
+
+        place.env.clear();
+        let host = place.start();
+        assert_eq!(host.resume(&chat)["outcome"], "pending", "{choice}");
+        if choice == "send_again" {
+            host.wait_message(&chat, &message, "taken");
+            host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+            host.wait_message(&chat, &message, "settled");
+        }
+        host.wait_shown(&chat, "idle");
+        assert_eq!(place.evidence().seen(SLOW), times, "{choice}");
+        let prompts = place.evidence().prompts();
+        assert!(prompts[2].contains(CONTINUATION), "{choice}: {prompts:?}");
+    }
+}
+
+/// Each choice where there is no offer, and how often the agent has seen the message in the end.
 #[test]
 fn each_of_the_three_choices_does_what_it_says() {
     for (choice, state, times) in
@@ -243,20 +287,13 @@ fn each_of_the_three_choices_does_what_it_says() {
             host.wait_message(&chat, &message, "unknown");
             host.post(&resolve, &json!({ "choice": "arrived" })).ok();
         }
-        let receipt = resolved_receipt(&host, &chat, &message);
-        assert_eq!(receipt, state, "{choice}");
+        assert_eq!(host.delivery(&chat, &message)["state"], state, "{choice}");
         let next = host.send(&chat, "next");
         host.wait_message(&chat, &next, "settled");
         assert_eq!(place.evidence().seen(text), times, "{choice}");
         let late = host.post(&resolve, &json!({ "choice": "discard" }));
         assert_eq!((late.status, &late.body["code"]), (409, &json!("not_in_doubt")), "{choice}");
     }
-}
-
-/// The state that the store has of a message, whether it is in the transcript or not.
-fn resolved_receipt(host: &TestHost<'_>, chat: &str, message: &str) -> String {
-    let state = host.delivery(chat, message)["state"].clone();
-    state.as_str().unwrap().to_owned()
 }
 
 #[test]

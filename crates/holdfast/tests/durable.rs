@@ -1,7 +1,13 @@
 //! Acknowledged means durable: the sync that covers a write's commit has returned before its answer
 //! goes to the socket. The system calls themselves are watched.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

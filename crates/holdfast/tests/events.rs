@@ -1,7 +1,13 @@
 //! What happens is told to whoever listens, wherever the line is cut: a client that comes back with
 //! its last cursor has everything, once.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::time::{Duration, Instant};
 

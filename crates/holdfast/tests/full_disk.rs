@@ -1,7 +1,13 @@
 //! A full disk: what cannot be kept is refused at the door, what was acknowledged is kept, what can
 //! be read is read, and with room again everything goes on, without a restart.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,6 +1,12 @@
 //! What agents write is hostile: whatever it is, it costs one visible item in one chat.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::cell::Cell;
 
@@ -303,6 +309,67 @@ fn an_agent_that_ends_well_in_the_middle_of_a_turn_is_lost_all_the_same() {
     assert_eq!(host.said(&chat), "half");
     assert_eq!(host.get("/host")["counts"]["to_resume"], 1);
     bystander.is_unharmed(&host);
+    host.stop();
+}
+
+#[test]
+fn more_of_anything_than_anybody_needs_is_counted_and_cut() {
+    const TASKS: usize = 256;
+    const PROMPTS: usize = 80;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let bystander = Bystander::start(&host);
+    // A letter that is several characters stands where a label is cut.
+    let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466}";
+    let label = format!("{}{family}{}", "n".repeat(197), "n".repeat(5000));
+    let tasks =
+        format!("[[task 600 {label}]]").repeat(TASKS / 2) + &"[[monitor 600 m]]".repeat(TASKS / 2);
+    let commands: Vec<String> = (0..PROMPTS).map(|number| format!("{number} {label}")).collect();
+    let chat = host.open();
+    host.send(&chat, &format!("[[title {label}]]{tasks}"));
+    host.wait("all tasks", || {
+        let row = host.chat(&chat);
+        let told = row["activity"]["tasks"].as_array().unwrap().len();
+        told == TASKS && row["status"]["lead"] == "done"
+    });
+    host.send(&chat, &format!("[[approvals {}]]", commands.join("|")));
+    host.wait_shown(&chat, "blocked");
+    host.wait("all prompts", || {
+        let items = host.items(&chat);
+        items.iter().filter(|item| item["kind"] == "prompt").count() == PROMPTS
+    });
+    let row = host.chat(&chat);
+    let (tasks, prompts) = (&row["activity"]["tasks"], &row["activity"]["prompts"]);
+    assert_eq!(tasks.as_array().unwrap().len(), TASKS, "so many are told apart");
+    assert_eq!(prompts.as_array().unwrap().len(), 64, "further ones are refused");
+    for label in [&tasks[0]["label"], &prompts[0]["label"], &row["title"]] {
+        let label = label.as_str().unwrap();
+        assert!(label.chars().count() <= 200, "{label}");
+        assert!(
+            label.ends_with('\u{2026}') && !label.contains('\u{200d}'),
+            "no half letter: {label}"
+        );
+    }
+    bystander.is_unharmed(&host);
+    host.kill_everything();
+
+    let host = place.start();
+    host.wait("the offer", || scenario::has_offer(&host, &chat));
+    let offers = scenario::offers(&host);
+    let offer = offers.iter().find(|offer| offer["chat"] == chat.as_str()).unwrap();
+    let snapshot = &offer["snapshot"];
+    assert_eq!(snapshot["prompts"].as_array().unwrap().len(), 4);
+    assert_eq!(snapshot["tasks"].as_array().unwrap().len(), 16);
+    assert_eq!(
+        (&snapshot["more_prompts"], &snapshot["more_tasks"]),
+        (&json!(60), &json!(TASKS - 16))
+    );
+    assert_eq!(snapshot["task_counts"]["agent"], TASKS / 2);
+    assert_eq!(snapshot["task_counts"]["monitor"], TASKS / 2);
+    let text = offer["summary"]["text"].as_str().unwrap();
+    assert!(text.starts_with("Waiting for your approval: 0 nnn"), "{text}");
+    assert!(text.contains(&format!("{} subagents running", TASKS / 2)), "{text}");
     host.stop();
 }
 

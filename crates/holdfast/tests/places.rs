@@ -1,7 +1,13 @@
 //! Where a host and its agents live: odd and vanished directories, data that is another user's or
 //! read-only, and what nobody else may read.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -241,7 +247,10 @@ fn has_secret(text: &str, names: [&str; 2]) -> bool {
 fn for_anybody(place: &Place) -> PathBuf {
     fs::set_permissions(&place.root, Permissions::from_mode(0o755)).unwrap();
     let program = place.root.join("holdfast");
-    fs::copy(&place.program, &program).unwrap();
+    // By another process: a descriptor open for writing here could be inherited by what another test
+    // starts just then, and what is open for writing cannot be run.
+    let copied = Command::new("cp").arg(&place.program).arg(&program).status().unwrap();
+    assert!(copied.success());
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     program
 }

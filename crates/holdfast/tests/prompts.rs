@@ -1,6 +1,12 @@
 //! Questions of agents: answered once, by one, only while somebody waits for the answer.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
 use std::sync::Barrier;
 

@@ -1,6 +1,12 @@
 //! The queue, by what the agents saw: in order, once, whatever is killed, whoever looks on.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::Stop;

@@ -1,7 +1,13 @@
 //! Starting and stopping beside others: a second host, a taken port, signals, a kill in the middle
 //! of a start.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};

@@ -1,7 +1,13 @@
 //! Process trees, counted in `/proc` by the cookie: nothing of an agent outlives what a person ended,
 //! and never two agents work for one chat.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::agent_pid;

@@ -8,21 +8,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdfast_agent::codec::AgentKind;
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Command, Reply};
+use holdfast_core::input::{Caller, Command, Reply};
+use holdfast_core::item::Delta;
+use holdfast_core::limits::{DELTA_BYTES_MAX, OPERATION_KEPT_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{Store, StoredOperation};
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 
-use crate::actor::{self, Caller, Delta, Handle, Message};
+use crate::actor::{self, Handle, Message};
 use crate::agents::Agents;
 use crate::clock;
 
 /// Pieces of streaming text that wait for a slow reader before it misses some.
 const DELTAS_WAITING_MAX: usize = 256;
-/// Bytes of a piece that is shown before it is committed; a larger one is seen with the commit.
-const DELTA_BYTES_MAX: usize = 16 * 1024;
-/// How long an idempotency key is kept, in microseconds: 90 days.
-const OPERATION_KEPT_MICROS: i64 = 90 * 24 * 3600 * 1_000_000;
 
 /// How the host starts a keeper.
 #[derive(Clone, Debug)]

@@ -2,17 +2,12 @@
 //! is, and clears what attempts left on disk that no chat has any more.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use holdfast_keeper::registry::{self, AttemptDir};
 use holdfast_store::QueryError;
 
+use crate::attempt;
 use crate::host::Host;
-
-/// How often it is looked whether a killed keeper is gone.
-const GONE_POLL: Duration = Duration::from_millis(20);
-/// How long it has to go.
-const GONE_POLLS_MAX: u32 = 500;
 
 impl Host {
     /// Begins to host: adopts, settles, goes on.
@@ -80,14 +75,11 @@ fn release_ended(dir: &AttemptDir) -> bool {
 
 /// Removes an attempt from the disk once its keeper, which was killed, is gone.
 async fn remove_when_dead(dir: AttemptDir) {
-    for _ in 0..GONE_POLLS_MAX {
-        if dir.is_alive().is_ok_and(|alive| !alive) {
-            if let Err(error) = registry::remove(&dir) {
-                tracing::warn!("an attempt's leftovers stay: {error}");
-            }
-            return;
-        }
-        tokio::time::sleep(GONE_POLL).await;
+    if !attempt::is_gone(&dir).await {
+        tracing::warn!("the keeper of attempt {} was killed and lives", dir.attempt());
+        return;
     }
-    tracing::warn!("the keeper of attempt {} was killed and lives", dir.attempt());
+    if let Err(error) = registry::remove(&dir) {
+        tracing::warn!("an attempt's leftovers stay: {error}");
+    }
 }

@@ -20,8 +20,6 @@ pub const RING_FRAMES_MAX: usize = 1024;
 pub const RING_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Deltas that a subscriber may be behind before it misses some.
 pub const DELTAS_MAX: usize = 256;
-/// Bytes of the text of a delta; a longer one is left to the item's next state.
-pub const DELTA_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of waiting texts in one page of a queue.
 pub const QUEUE_PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a text that is read from the store at once while it is served.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use holdfast_core::fact::Author;
-use holdfast_core::ids::{ChatId, ItemId, MessageId};
+use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::{Anyway, Choice, Command, Reply};
-use holdfast_core::item::Field;
+pub use holdfast_core::input::{Caller, OperationKey};
+pub use holdfast_core::item::Delta;
 use holdfast_core::refusal::Refusal;
 use holdfast_core::time::Micros;
 use holdfast_store::Store;
@@ -78,36 +79,6 @@ pub trait Host: Send + Sync + 'static {
 
     /// What agents say right now, before it is committed: a courtesy that may be missed.
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>>;
-}
-
-/// Who wants a write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// Under whose name drafts and operation keys are kept; an accepted message clears the draft.
-    pub principal: String,
-    /// The name that the caller gave the write, if any.
-    pub operation: Option<OperationKey>,
-}
-
-/// The name that a caller gave a write; unique for its principal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationKey {
-    /// The key; where one request acts on several chats, with the chat's id behind it.
-    pub key: String,
-    /// SHA-256 of method, path and body.
-    pub body: [u8; 32],
-}
-
-impl Caller {
-    /// The same caller, as far as the write is about this one of several chats.
-    #[must_use]
-    pub fn for_chat(&self, chat: ChatId) -> Self {
-        let operation = self.operation.as_ref().map(|operation| OperationKey {
-            key: format!("{} {chat}", operation.key),
-            body: operation.body,
-        });
-        Self { principal: self.principal.clone(), operation }
-    }
 }
 
 /// A chat that is to exist.
@@ -214,19 +185,4 @@ pub enum Availability {
     Available,
     /// It cannot, for this reason.
     Unavailable(String),
-}
-
-/// A piece of text that an agent is just saying.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delta {
-    /// The chat.
-    pub chat: ChatId,
-    /// The item.
-    pub item: ItemId,
-    /// Which of its texts.
-    pub field: Field,
-    /// Where the piece begins, in bytes of UTF-8.
-    pub at: u64,
-    /// The piece.
-    pub text: String,
 }

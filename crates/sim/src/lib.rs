@@ -24,9 +24,11 @@ mod people;
 mod rng;
 mod settle;
 mod trace;
+mod twins;
 mod weather;
 mod world;
 
+pub use crate::twins::stop_or_kill;
 use crate::world::World;
 
 /// Steps of a history before the weather clears, at most.

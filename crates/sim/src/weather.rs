@@ -31,6 +31,11 @@ pub(crate) struct Weather {
 }
 
 impl Weather {
+    /// Nothing goes wrong.
+    pub(crate) fn fair() -> Self {
+        Self::default()
+    }
+
     pub(crate) fn of(rng: &mut Rng) -> Self {
         let mut weather = Self {
             answers_lost: 50,

@@ -68,6 +68,8 @@ pub(crate) struct World {
     /// Nothing goes wrong any more, and agents do what is asked of them.
     pub(crate) calm: bool,
     pub(crate) disk_full: bool,
+    /// Agents do nothing but end when they are told to.
+    pub(crate) frozen: bool,
     full_until: u64,
     host_at: u64,
     /// When something other than a tick happened last.
@@ -112,6 +114,7 @@ impl World {
             checks: Checks::default(),
             calm: false,
             disk_full: false,
+            frozen: false,
             full_until: 0,
             host_at: 0,
             last_activity: 0,

@@ -10,6 +10,7 @@ use holdfast_core::head::Head;
 use holdfast_core::ids::{AttemptId, ChatId, Position, Seq};
 use holdfast_core::input::Reply;
 use holdfast_core::item::Row;
+use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 
@@ -82,12 +83,6 @@ impl<T> Committed<T> {
     pub const fn changes(&self) -> &Range<u64> {
         &self.changes
     }
-
-    /// What was stored.
-    #[must_use]
-    pub fn into_inner(self) -> T {
-        self.stored
-    }
 }
 
 impl<T> Deref for Committed<T> {
@@ -134,6 +129,41 @@ pub enum CommitError {
     /// The store takes no more.
     #[error("the store is stopped")]
     Stopped,
+}
+
+impl CommitError {
+    /// What whoever wanted the write is told.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        match self {
+            Self::StorageFull => Refusal::new(
+                Code::StorageFull,
+                "The disk is full: nothing was stored. Make room and try again.",
+            ),
+            Self::SlotTaken { slot } => {
+                let text = format!("The slot {slot:?} belongs to another open chat.");
+                Refusal::new(Code::SlotTaken, text).field("slot")
+            }
+            Self::OperationExists => Refusal::new(
+                Code::OperationConflict,
+                "This Idempotency-Key was used for another request.",
+            ),
+            Self::Uncertain(_) | Self::Fenced { .. } => Refusal::new(
+                Code::NotDurable,
+                "This may have been stored and may not. Try again with the same Idempotency-Key.",
+            ),
+            Self::Failed(_) => {
+                Refusal::new(Code::NotDurable, "The store failed: nothing was stored. Try again.")
+            }
+            Self::Stopped => Refusal::new(
+                Code::Stopping,
+                "The host is stopping: nothing was stored. Try again when it is back.",
+            ),
+            Self::Refused(_) => {
+                Refusal::new(Code::Internal, "The host could not store this. It is in the log.")
+            }
+        }
+    }
 }
 
 /// What stores decisions.

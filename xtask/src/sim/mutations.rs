@@ -1,6 +1,7 @@
 //! Hand-made faults: each is a patch of the code that the simulation runs, applied to a copy of the
 //! workspace, and the simulation has to find it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,9 +25,10 @@ pub(super) fn run(seeds: u64, only: Option<&str>) -> Result<()> {
     let mut missed = Vec::new();
     for patch in &patches {
         let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        copy.refresh()?;
-        copy.apply(patch)?;
-        match copy.first_failure(seeds)? {
+        copy.apply(patch, Way::Forth)?;
+        let failure = copy.first_failure(seeds)?;
+        copy.apply(patch, Way::Back)?;
+        match failure {
             Some(seed) => println!("{name}: caught by seed {seed}"),
             None => {
                 println!("{name}: NOT CAUGHT by {seeds} seeds");
@@ -34,7 +36,6 @@ pub(super) fn run(seeds: u64, only: Option<&str>) -> Result<()> {
             }
         }
     }
-    copy.refresh()?;
     if !missed.is_empty() {
         bail!("not caught: {}", missed.join(", "));
     }
@@ -59,6 +60,13 @@ fn patches(only: Option<&str>) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Whether a patch is put in or taken out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forth,
+    Back,
+}
+
 /// A copy of the workspace with a target directory of its own.
 struct Copy {
     root: PathBuf,
@@ -77,22 +85,29 @@ impl Copy {
             "--exclude-standard",
         ]))?;
         let listed = String::from_utf8(listed).context("a file's name is not UTF-8")?;
+        let mut wanted = BTreeSet::new();
         for file in listed.split('\0').filter(|file| !file.is_empty()) {
             let from = shell::root().join(file);
             // What git knows may have been removed.
             if from.is_file() {
-                copy_if_changed(&from, &self.root.join(file))?;
+                let to = self.root.join(file);
+                copy_if_changed(&from, &to)?;
+                wanted.insert(to);
             }
         }
-        Ok(())
+        remove_others(&self.root, &wanted)
     }
 
-    fn apply(&self, patch: &Path) -> Result<()> {
+    fn apply(&self, patch: &Path, way: Way) -> Result<()> {
         // The copy may lie below somebody's repository; this one is none of its files.
         let applied = Command::new("git")
             .current_dir(&self.root)
             .env("GIT_CEILING_DIRECTORIES", &self.root)
             .args(["apply", "--whitespace=nowarn"])
+            .args(match way {
+                Way::Forth => None,
+                Way::Back => Some("--reverse"),
+            })
             .arg(patch)
             .status()
             .context("cannot start git")?;
@@ -148,12 +163,25 @@ fn copy_if_changed(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, wanted).with_context(|| to.display().to_string())
 }
 
+/// Removes the files below a folder that are not wanted there.
+fn remove_others(folder: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, wanted)?;
+        } else if !wanted.contains(&path) {
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_the_same_is_not_touched() {
+    fn a_copy_is_renewed_where_it_differs_and_only_there() {
         let folder = std::env::temp_dir().join(format!("holdfast-copy-{}", std::process::id()));
         let (from, to) = (folder.join("a"), folder.join("b/c"));
         fs::create_dir_all(&folder).unwrap();
@@ -162,6 +190,9 @@ mod tests {
         let before = fs::metadata(&to).unwrap().modified().unwrap();
         copy_if_changed(&from, &to).unwrap();
         assert_eq!(fs::metadata(&to).unwrap().modified().unwrap(), before);
+        fs::write(folder.join("b/old"), "old").unwrap();
+        remove_others(&folder.join("b"), &BTreeSet::from([to.clone()])).unwrap();
+        assert!(to.exists() && !folder.join("b/old").exists());
         fs::write(&from, "two").unwrap();
         copy_if_changed(&from, &to).unwrap();
         assert_eq!(fs::read(&to).unwrap(), b"two");

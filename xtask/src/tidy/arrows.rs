@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "holdfast-host",
         &["holdfast-agent", "holdfast-core", "holdfast-fault", "holdfast-keeper", "holdfast-store"],
     ),
-    ("holdfast-http", &["holdfast-core", "holdfast-host", "holdfast-store"]),
+    ("holdfast-http", &["holdfast-core", "holdfast-store"]),
     (
         "holdfast",
         &[

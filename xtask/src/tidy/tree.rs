@@ -82,17 +82,9 @@ impl Tree {
     /// # Errors
     /// git or cargo cannot be asked, or a file cannot be read.
     pub(crate) fn read() -> Result<Self> {
-        let list = shell::output(shell::command("git").args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]))?;
         let mut files = Vec::new();
-        for path in list.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            let path = std::str::from_utf8(path).context("a file's name is not UTF-8")?;
-            let full = shell::root().join(path);
+        for path in shell::listed()? {
+            let full = shell::root().join(&path);
             // Listed, and not a file: removed but still in the index, or a link.
             if !full.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
                 continue;
@@ -101,7 +93,7 @@ impl Tree {
             if let Ok(text) = String::from_utf8(bytes)
                 && !text.contains('\0')
             {
-                files.push(File { path: path.to_owned(), text });
+                files.push(File { path, text });
             }
         }
         Ok(Self { files, crates: read_crates()? })
@@ -123,15 +115,7 @@ impl Tree {
 }
 
 fn read_crates() -> Result<Vec<Crate>> {
-    let metadata = shell::output(shell::cargo().args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-        "--offline",
-    ]))?;
-    let metadata: Value =
-        serde_json::from_slice(&metadata).context("cargo metadata is not JSON")?;
+    let metadata = shell::metadata()?;
     let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
     packages.iter().map(read_crate).collect()
 }

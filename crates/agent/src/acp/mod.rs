@@ -94,7 +94,7 @@ impl State {
         let mut out = Vec::new();
         match input {
             Inward::Line(bytes) => self.line(bytes, &mut out),
-            Inward::Oversized { bytes: _, head } => self.unrecognised("oversized", head, &mut out),
+            Inward::Oversized { head } => self.unrecognised("oversized", head, &mut out),
             Inward::Torn(bytes) => self.unrecognised("torn", bytes, &mut out),
             Inward::Issued { frame, out: issued } => self.issued(frame, issued),
             Inward::Written { frame } => self.written(frame, &mut out),

@@ -15,10 +15,6 @@ pub(super) const UNRECOGNISED_ITEMS_MAX: u32 = 100;
 pub(super) struct Noise {
     /// Unrecognised lines.
     pub(super) unrecognised: u64,
-    /// Updates of sessions that are not the chat's own: the words of subagents.
-    pub(super) foreign: u64,
-    /// Updates from before the session stood that were no user's messages.
-    pub(super) history: u64,
 }
 
 impl Noise {

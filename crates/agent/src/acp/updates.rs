@@ -62,19 +62,12 @@ impl State {
 
     /// Before the session stands what is told is history: only what the user said is looked at.
     fn history(&mut self, kind: &str, update: Option<&RawValue>) {
-        let noise = self.noise.history.saturating_add(1);
-        match self.replay() {
-            Some(replay) if kind == "user_message_chunk" => {
-                let (id, text) = chunk(update);
-                replay.piece(id, text);
-            }
-            Some(replay) => {
-                if !QUIET_UPDATES.contains(&kind) {
-                    replay.other();
-                }
-                self.noise.history = noise;
-            }
-            None => self.noise.history = noise,
+        let Some(replay) = self.replay() else { return };
+        if kind == "user_message_chunk" {
+            let (id, text) = chunk(update);
+            replay.piece(id, text);
+        } else if !QUIET_UPDATES.contains(&kind) {
+            replay.other();
         }
     }
 
@@ -162,7 +155,6 @@ impl State {
         update: Option<&RawValue>,
         out: &mut Vec<ProviderEvent>,
     ) {
-        self.noise.foreign = self.noise.foreign.saturating_add(1);
         if QUIET_UPDATES.contains(&kind) || kind == "session_info_update" {
             return;
         }

@@ -3,13 +3,15 @@
 use super::{Draft, offer, prompt, replay};
 use crate::activity::Leftover;
 use crate::fact::{Fact, Place, StopWhy, WithdrawnWhy};
+use crate::frame::Outgoing;
 use crate::head::{Phase, Written};
 use crate::ids::FrameNo;
 use crate::input::Reply;
+use crate::item::Notice;
 use crate::limits::{LEFTOVERS_NAMED_MAX, label};
 use crate::provider::{Capabilities, Handle, StartFault};
+use crate::queue::next;
 use crate::refusal::{Code, Refusal};
-use crate::summary::next;
 
 /// Starts an agent for what waits. Never while another attempt, or what is left of one, may live.
 pub(super) fn start(d: &mut Draft<'_>) {
@@ -17,7 +19,7 @@ pub(super) fn start(d: &mut Draft<'_>) {
     if head.attempt.is_some() || head.may_live {
         return;
     }
-    let resuming = head.offer.as_ref().is_some_and(|offer| offer.resuming);
+    let resuming = head.is_resuming();
     d.push(Fact::AttemptStarting {
         attempt: d.given.attempt,
         origin: head.attempts + 1,
@@ -70,7 +72,16 @@ pub(super) fn frame_done(d: &mut Draft<'_>, frame: FrameNo) {
 
 /// Not a byte of it was written: a message in it waits again.
 pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
+    let issued = d.chat.head.attempt.as_ref().and_then(|attempt| {
+        attempt.outbox.iter().find(|issued| issued.frame == frame).map(|issued| issued.out.clone())
+    });
     d.push(Fact::FrameCancelled { frame });
+    if let Some(Outgoing::StopTask { task }) = issued
+        && d.chat.head.tasks.contains_key(&task)
+    {
+        let text = "The agent was not asked to stop this task: it has no name for it any more.";
+        d.say(Notice::TaskNotStopped, text);
+    }
     let unwritten =
         d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame && o.written == Written::No);
     if let Some((message, withdrawing)) = unwritten.map(|o| (o.message, o.withdrawing)) {
@@ -80,7 +91,7 @@ pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
             return;
         }
         d.push(Fact::MessageRequeued { message, place: Place::Head });
-        if d.chat.head.offer.as_ref().is_some_and(|offer| offer.resuming) {
+        if d.chat.head.is_resuming() {
             d.push(Fact::QueueExempted { message });
         }
     }
@@ -108,10 +119,7 @@ pub(super) fn stop_agent(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     if d.serving().is_none() {
         return Err(Refusal::new(Code::NoTurn, "No agent is running for this chat."));
     }
-    let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
-    if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at) {
-        d.push(Fact::ResumeStopped { recorded_at });
-    }
+    offer::stop_resume(d);
     if next(d.chat).is_some() {
         d.push(Fact::QueuePaused { by: crate::fact::Paused::Stop });
     }

@@ -3,7 +3,7 @@
 use super::{Draft, message, offer};
 use crate::fact::{Fact, Namer, Paused, StopWhy};
 use crate::head::Life;
-use crate::ids::{ReceiptId, Subject};
+use crate::ids::Subject;
 use crate::input::{Command, Leftovers, Reply, Send};
 use crate::limits::{CWD_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX, cut};
 use crate::refusal::{Code, Refusal};
@@ -33,7 +33,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
     let mut receipt = None;
     if let Some((id, text, by)) = message {
         message::send(d, id, text, by, Send::Queue)?;
-        receipt = Some(ReceiptId { chat: d.given.chat, subject: Subject::Message(id) });
+        receipt = Some(d.receipt(Subject::Message(id)));
     }
     Ok(Reply::Opened { chat: d.given.chat, receipt })
 }

@@ -3,6 +3,7 @@
 
 use super::{Draft, offer, prompt};
 use crate::activity::Activity;
+use crate::effect::asks;
 use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy, WithdrawnWhy};
 use crate::head::{Attempt, Delivery, Life, Phase, Written};
 use crate::ids::TaskId;
@@ -11,7 +12,7 @@ use crate::item::Notice;
 use crate::limits::cut;
 use crate::offer::Cause;
 use crate::provider::{StartFault, TaskEnd, TurnEnd};
-use crate::summary::{asks, next};
+use crate::queue::next;
 
 /// Characters of stderr that a failure quotes.
 const STDERR_CHARS_MAX: usize = 500;
@@ -44,7 +45,7 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     if let Verdict::Failed(fault) = verdict {
         offer::resume_failed(d, fault, &cut(stderr, STDERR_CHARS_MAX));
     }
-    stop_resume(d);
+    stop_empty_resume(d);
     if !survivors.is_empty() {
         d.push(Fact::TreeMayLive { attempt: attempt.id, pids: survivors });
         offer::resume_failed(d, StartFault::AgentMayLive, "");
@@ -52,13 +53,9 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
 }
 
 /// A resume that has nothing left to hand over or to ask for is over.
-fn stop_resume(d: &mut Draft<'_>) {
-    let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
-    if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at)
-        && next(d.chat).is_none()
-        && !asks(d.chat)
-    {
-        d.push(Fact::ResumeStopped { recorded_at });
+fn stop_empty_resume(d: &mut Draft<'_>) {
+    if next(d.chat).is_none() && !asks(d.chat) {
+        offer::stop_resume(d);
     }
 }
 

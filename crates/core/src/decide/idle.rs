@@ -2,9 +2,9 @@
 //! and no delivery.
 
 use super::{Draft, turn};
+use crate::effect::releasable;
 use crate::fact::{Evidence, Fact, StopWhy};
 use crate::limits::QUIET_TURN_MICROS;
-use crate::summary::releasable;
 use crate::time::Awake;
 
 pub(super) fn tick(d: &mut Draft<'_>, last_word: Awake, release_after: Option<u64>) {

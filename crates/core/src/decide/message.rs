@@ -1,18 +1,19 @@
 //! A message's life (delivery.md): accepted, handed over, taken, settled, refused, in doubt. When
-//! a message is written to an agent is decided here, in [`advance`].
+//! a message is written to an agent is decided here, in [`advance`]; which one, in [`crate::queue`].
 
 use super::{Draft, attempt, offer, queue, turn};
 use crate::digest;
+use crate::effect::asks;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, WithdrawnWhy};
 use crate::frame::Outgoing;
 use crate::head::{Delivery, Life, Phase, Queued, Strand};
-use crate::ids::{FrameNo, MessageId, ReceiptId, Subject};
+use crate::ids::{FrameNo, MessageId, Subject};
 use crate::input::{Choice, Reply, Send};
 use crate::item::{Body, ItemKind, Notice, Role, Row};
 use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
 use crate::provider::{Proof, TurnEnd};
+use crate::queue::next;
 use crate::refusal::{Code, Refusal};
-use crate::summary::{asks, next};
 
 /// Accepts a message.
 pub(super) fn send(
@@ -50,7 +51,7 @@ pub(super) fn send(
     if send == Send::Interrupt {
         turn::request_end(d);
     }
-    let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Message(message) };
+    let receipt = d.receipt(Subject::Message(message));
     Ok(Reply::Accepted { receipt, message, note })
 }
 
@@ -206,7 +207,7 @@ pub(super) fn resolve(
             }
             d.push(Fact::MessageRequeued { message, place: Place::Head });
             if d.chat.head.offer.is_none() {
-                queue::release_failure(d);
+                offer::clear_failure(d);
                 d.push(Fact::QueueExempted { message });
             }
         }
@@ -214,6 +215,6 @@ pub(super) fn resolve(
             d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Discarded });
         }
     }
-    let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Message(message) };
+    let receipt = d.receipt(Subject::Message(message));
     Ok(Reply::Accepted { receipt, message, note: None })
 }

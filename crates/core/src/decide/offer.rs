@@ -9,8 +9,8 @@ use crate::input::{NotResumed, Reply};
 use crate::item::Notice;
 use crate::offer::{Action, Cause, Failure, Snapshot};
 use crate::provider::{StartFault, TurnEnd};
+use crate::queue::next;
 use crate::refusal::Refusal;
-use crate::summary::next;
 use crate::time::Micros;
 
 /// The namespace of the ids of continuations.
@@ -81,8 +81,21 @@ pub(super) fn end(d: &mut Draft<'_>, how: OfferEnd) {
             d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded });
         }
     }
+    clear_failure(d);
+}
+
+/// Lets what a failure holds be tried again; what may still live is not settled by that.
+pub(super) fn clear_failure(d: &mut Draft<'_>) {
     if d.chat.head.failure.is_some() && !d.chat.head.may_live {
         d.push(Fact::FailureCleared);
+    }
+}
+
+/// The resume in progress, if there is one, is over without having ended the offer.
+pub(super) fn stop_resume(d: &mut Draft<'_>) {
+    let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
+    if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at) {
+        d.push(Fact::ResumeStopped { recorded_at });
     }
 }
 
@@ -134,11 +147,8 @@ fn let_go(d: &mut Draft<'_>) -> Reply {
 
 /// A start or a resume came to nothing: a failure is filed, which holds the queue; an offer stays.
 pub(super) fn resume_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
-    let resuming = d.chat.head.offer.as_ref().filter(|offer| offer.resuming);
-    let waits = next(d.chat).is_some() || resuming.is_some();
-    if let Some(recorded_at) = resuming.map(|offer| offer.recorded_at) {
-        d.push(Fact::ResumeStopped { recorded_at });
-    }
+    let waits = next(d.chat).is_some() || d.chat.head.is_resuming();
+    stop_resume(d);
     if waits || !d.chat.head.stranded.is_empty() || fault == StartFault::AgentMayLive {
         let failure = failure(fault, text);
         d.push(Fact::FailureFiled(failure.clone()));

@@ -5,7 +5,7 @@ use super::death::Missing;
 use crate::fact::{Fact, OfferEnd};
 use crate::frame::{Answer, Outgoing, QuestionAnswer};
 use crate::head::PromptState;
-use crate::ids::{FrameNo, PromptId, ReceiptId, Subject};
+use crate::ids::{FrameNo, PromptId, Subject};
 use crate::input::Reply;
 use crate::item::{Body, Field, ItemKind, Notice, Role, Row};
 use crate::limits::{
@@ -63,7 +63,7 @@ pub(super) fn answer(
     d.push(Fact::PromptAnswered { prompt, answer: answer.clone(), by, device, frame });
     d.push(Fact::FrameIssued { frame, out: Outgoing::Answer { prompt, answer } });
     super::offer::end(d, OfferEnd::Answered);
-    let receipt = ReceiptId { chat: d.given.chat, subject: Subject::Answer(prompt) };
+    let receipt = d.receipt(Subject::Answer(prompt));
     Ok(Reply::Answered { receipt })
 }
 

@@ -60,12 +60,10 @@ fn own(queued: &Queued) -> Result<(), Refusal> {
 
 /// A resume whose message was taken back has nothing left to do.
 fn stop_empty_resume(d: &mut Draft<'_>) {
-    let exempt = d.chat.head.exempt;
-    let offer = d.chat.head.offer.as_ref().filter(|offer| offer.resuming && exempt.is_none());
-    if let Some(recorded_at) = offer.filter(|offer| offer.starting).map(|offer| offer.recorded_at)
-        && d.chat.head.outstanding.is_none()
-    {
-        d.push(Fact::ResumeStopped { recorded_at });
+    let head = &d.chat.head;
+    let starting = head.offer.as_ref().is_some_and(|offer| offer.starting);
+    if starting && head.exempt.is_none() && head.outstanding.is_none() {
+        offer::stop_resume(d);
     }
 }
 
@@ -122,11 +120,4 @@ pub(super) fn few_in_doubt(d: &Draft<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new(Code::TooManyUnknown, text).limit(STRANDED_MESSAGES_MAX));
     }
     Ok(())
-}
-
-/// A person wants to try again what a failure holds.
-pub(super) fn release_failure(d: &mut Draft<'_>) {
-    if d.chat.head.failure.is_some() && !d.chat.head.may_live {
-        d.push(Fact::FailureCleared);
-    }
 }

@@ -2,14 +2,15 @@
 
 use super::{Draft, message, offer};
 use crate::continuation;
+use crate::effect::asks;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Place, WithdrawnWhy};
 use crate::head::{Life, Strand};
 use crate::ids::{MessageId, ReceiptId, Subject};
 use crate::input::{Anyway, Choice, NotResumed, Reply};
 use crate::offer::Failure;
 use crate::provider::StartFault;
+use crate::queue::next;
 use crate::refusal::Refusal;
-use crate::summary::{asks, needs_choice, next};
 use crate::time::Micros;
 
 pub(super) fn resume(
@@ -32,7 +33,7 @@ pub(super) fn resume(
         // A second click, another client, a retry after a lost reply: the same resume.
         return Ok(Reply::Resuming { receipt: receipt(d) });
     }
-    if choice.is_none() && needs_choice(&d.chat.head) {
+    if choice.is_none() && d.chat.head.needs_choice() {
         return not(NotResumed::NeedsChoice);
     }
     if let Err(failure) = clear_way(d, anyway) {
@@ -76,8 +77,7 @@ fn retry(d: &mut Draft<'_>, recorded_at: Option<Micros>, anyway: Anyway) -> Repl
         return Reply::NotResumed { why: NotResumed::Failed { failure } };
     }
     let message = next(d.chat).map(|queued| queued.message);
-    let subject = message.map(Subject::Message);
-    Reply::Resuming { receipt: subject.map(|subject| ReceiptId { chat: d.given.chat, subject }) }
+    Reply::Resuming { receipt: message.map(|id| d.receipt(Subject::Message(id))) }
 }
 
 fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
@@ -89,7 +89,7 @@ fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
             let waiting = doubted.map(|stranded| stranded.message);
             if offer.starting { waiting } else { Some(offer.continuation) }
         });
-    message.map(|id| ReceiptId { chat: d.given.chat, subject: Subject::Message(id) })
+    message.map(|id| d.receipt(Subject::Message(id)))
 }
 
 /// Puts the continuation at the queue's head. One that is there, or was refused, is the same
@@ -143,7 +143,7 @@ pub(super) fn settle(d: &mut Draft<'_>) {
         }
     }
     if offer.choice.is_none() && !doubts.is_empty() {
-        d.push(Fact::ResumeStopped { recorded_at: offer.recorded_at });
+        offer::stop_resume(d);
         return;
     }
     requeue_refused(d);

@@ -1,6 +1,7 @@
 //! Turns and what the agent says in them.
 
 use super::{Draft, prompt};
+use crate::activity::Activity;
 use crate::fact::{Evidence, Fact, Paused};
 use crate::frame::Outgoing;
 use crate::head::Delivery;
@@ -64,7 +65,9 @@ pub(super) fn end_foreground(d: &mut Draft<'_>) {
 
 /// A user's Stop: the turn is to end, and the queue waits.
 pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
-    if d.chat.head.turn.is_none() && d.chat.head.outstanding.is_none() {
+    // A start for a waiting message is work that can be stopped: the message then waits.
+    let starting = Activity::of(d.chat).starting;
+    if d.chat.head.turn.is_none() && d.chat.head.outstanding.is_none() && !starting {
         return Err(Refusal::new(Code::NoTurn, "No turn is running."));
     }
     if d.is_full() {

@@ -11,9 +11,9 @@ use holdfast_core::effect::{Owed, owed};
 use holdfast_core::fact::Fact;
 use holdfast_core::frame::Issued;
 use holdfast_core::head::{Chat, Strand};
-use holdfast_core::ids::{AttemptId, ChatId, FrameNo, ItemId, Position};
+use holdfast_core::ids::{AttemptId, ChatId, FrameNo, Position};
 use holdfast_core::input::{Command, Given, Input, KeeperEvent, Reply};
-use holdfast_core::item::{Field, Row};
+use holdfast_core::item::{Delta, Row};
 use holdfast_core::offer::Cause;
 use holdfast_core::provider::{ProviderEvent, StartFault};
 use holdfast_core::refusal::Refusal;
@@ -22,21 +22,6 @@ use holdfast_core::time::Micros;
 use holdfast_keeper::Record;
 use holdfast_keeper::record::SignalledBy;
 use holdfast_store::{Loaded, Operation, Progress, Unit};
-
-/// A piece of streaming text, shown before it is committed: a courtesy, never state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delta {
-    /// The chat.
-    pub chat: ChatId,
-    /// The item.
-    pub item: ItemId,
-    /// Which of its texts.
-    pub field: Field,
-    /// Where the piece begins, in bytes.
-    pub at: u64,
-    /// The piece.
-    pub text: String,
-}
 
 /// What the actor holds of a chat: as it is committed, or as it will be.
 #[derive(Clone, Debug)]
@@ -173,7 +158,7 @@ impl Core {
         }
         let inward = match record {
             Record::Line(line) => Some(Inward::Line(line)),
-            Record::Oversized { head } => Some(Inward::Oversized { bytes: 0, head }),
+            Record::Oversized { head } => Some(Inward::Oversized { head }),
             Record::Torn(bytes) => Some(Inward::Torn(bytes)),
             Record::FrameDone(frame) => Some(Inward::Written { frame: FrameNo(*frame) }),
             Record::Started(_)

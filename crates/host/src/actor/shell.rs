@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
-use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
+use holdfast_core::input::{Caller, Command, Input, KeeperEvent, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_keeper::Record;
@@ -16,7 +16,6 @@ use holdfast_store::{CommitError, Operation, Unit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::answer::refusal_of;
 use super::core::Core;
 use crate::attempt::{self, Driver, Word};
 use crate::clock;
@@ -42,24 +41,6 @@ const UNLOAD_AFTER: Duration = Duration::from_secs(60);
 const FINDING_MAX: Duration = Duration::from_secs(5);
 /// How often a record that cannot be stored is tried before it is passed over.
 const RECORD_TRIES: u32 = 3;
-
-/// Who wants a write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// Under whose name drafts and operation keys are kept; an accepted message clears the draft.
-    pub principal: String,
-    /// The caller's own name for the write, if it has one.
-    pub operation: Option<OperationKey>,
-}
-
-/// The caller's own name for a write; unique for its principal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationKey {
-    /// The key.
-    pub key: String,
-    /// SHA-256 of what was asked.
-    pub body: [u8; 32],
-}
 
 /// What an actor is told.
 #[derive(Debug)]
@@ -303,7 +284,10 @@ impl Actor {
                     if uncertain {
                         self.reload().await?;
                     }
-                    return Err(refusal_of(&error));
+                    if let CommitError::Failed(_) | CommitError::Refused(_) = &error {
+                        tracing::error!(chat = %self.id, "{error}");
+                    }
+                    return Err(error.refusal());
                 }
             }
         }
@@ -345,9 +329,14 @@ impl Actor {
         } else if self.core.is_dirty() {
             self.due.get_or_insert_with(|| clock::timer() + TEXT_COMMIT_DELAY);
         } else {
-            self.heard.clear();
-            self.heard_bytes = 0;
+            self.forget_heard();
         }
+    }
+
+    /// What was heard is committed, or made nothing to commit.
+    fn forget_heard(&mut self) {
+        self.heard.clear();
+        self.heard_bytes = 0;
     }
 
     fn hear(&mut self, attempt: AttemptId, heard: Heard) {
@@ -387,14 +376,13 @@ impl Actor {
     async fn commit_heard(&mut self) {
         self.due = None;
         let Some(unit) = self.core.prepare(clock::wall(), None).unit else {
-            self.heard.clear();
+            self.forget_heard();
             return;
         };
         match self.shared.store.commit(vec![unit]).await {
             Ok(_) => {
                 self.core.committed();
-                self.heard.clear();
-                self.heard_bytes = 0;
+                self.forget_heard();
                 holdfast_fault::point("host.effects.before");
                 self.reconcile(attempt::Origin::Fresh).await;
             }
@@ -430,8 +418,7 @@ impl Actor {
         if self.core.is_dirty() {
             self.commit_heard().await;
         } else {
-            self.heard.clear();
-            self.heard_bytes = 0;
+            self.forget_heard();
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) async fn bury(run: &mut Run) {
     };
     let started = born || record.is_some_and(|record| record.agent.is_some());
     let death = match end {
-        Some((death, _)) => death,
+        Some(death) => death,
         None if !started => Death::NeverBorn,
         None if run.served => Death::KeeperLost,
         None => Death::HostLost,
@@ -52,7 +52,7 @@ pub(super) async fn bury(run: &mut Run) {
 
 /// Takes in the rest of the spool; says how the attempt ended, if that is written there, and
 /// whether its agent was ever born.
-async fn take_rest(run: &mut Run) -> (Option<(Death, Vec<u32>)>, bool) {
+async fn take_rest(run: &mut Run) -> (Option<Death>, bool) {
     let (send, mut records) = mpsc::channel::<(Record, u64)>(RECORDS_WAITING_MAX);
     let (dir, from) = (run.dir.clone(), run.position);
     let reading = tokio::task::spawn_blocking(move || {
@@ -74,7 +74,8 @@ async fn take_rest(run: &mut Run) -> (Option<(Death, Vec<u32>)>, bool) {
     while let Some((record, next)) = records.recv().await {
         run.position = next;
         born |= matches!(record, Record::Started(_));
-        let last = death_of(&record);
+        // What lived on then is looked for anew.
+        let last = death_of(&record).map(|(death, _)| death);
         run.tell(record, next, last.is_some()).await;
         end = last.or(end);
     }

@@ -25,10 +25,6 @@ use crate::host::Shared;
 
 /// How soon a keeper that does not answer is tried again.
 const ATTACH_RETRY: Duration = Duration::from_secs(1);
-/// How often it is looked whether an acknowledged keeper is gone.
-const GONE_POLL: Duration = Duration::from_millis(20);
-/// How long an acknowledged keeper has to go.
-const GONE_POLLS_MAX: u32 = 500;
 /// Bytes of stderr that a death carries.
 const STDERR_BYTES: usize = 4096;
 
@@ -305,12 +301,7 @@ impl Run {
         }
         holdfast_fault::point("host.acknowledge.before");
         let _ = link.acknowledge(self.position).await;
-        for _ in 0..GONE_POLLS_MAX {
-            match self.dir.is_alive() {
-                Ok(false) => return,
-                Ok(true) | Err(_) => tokio::time::sleep(GONE_POLL).await,
-            }
-        }
+        super::is_gone(&self.dir).await;
     }
 
     /// Removes the attempt from the disk, once its death is committed and its keeper is gone.

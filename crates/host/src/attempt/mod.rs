@@ -15,9 +15,26 @@ use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::KeeperEvent;
 use holdfast_keeper::Record;
+use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
+
+/// How often it is looked whether a keeper that was let go, or killed, is gone.
+const GONE_POLL: Duration = Duration::from_millis(20);
+/// How often at most; then it lives.
+const GONE_POLLS_MAX: u32 = 500;
+
+/// Waits until the keeper of this attempt is gone. `false` if it still lives after ten seconds.
+pub(crate) async fn is_gone(dir: &AttemptDir) -> bool {
+    for _ in 0..GONE_POLLS_MAX {
+        match dir.is_alive() {
+            Ok(false) => return true,
+            Ok(true) | Err(_) => tokio::time::sleep(GONE_POLL).await,
+        }
+    }
+    false
+}
 
 /// Whether an attempt begins, or was there before this host, or this load of the chat, was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

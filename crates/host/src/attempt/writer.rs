@@ -23,10 +23,13 @@ pub(super) struct Writer {
     cancelled: u64,
 }
 
-/// Whether there is something left to do at once.
+/// How the writer goes on.
 enum Next {
+    /// With the next orders, which may be there already.
     Wait,
+    /// With these, in a moment.
     Again,
+    /// Not at all.
     Over,
 }
 
@@ -104,8 +107,7 @@ impl Writer {
             }
             if self.orders.has_changed().unwrap_or(true) {
                 // A stop goes first.
-                let orders = self.orders.borrow_and_update().clone();
-                return Box::pin(self.carry_out(attempt, &orders)).await;
+                return Next::Wait;
             }
         }
         Next::Wait

@@ -149,11 +149,10 @@ fn frames(
 async fn piece(store: &dyn Store, change: Change) -> Result<Piece, ReadError> {
     let Change { n, chat, what } = change;
     let Some(id) = chat else {
-        let counts = Counts::of(store.counts().await?);
-        return made(n, None, "counts", None, Some(counts));
+        return counts(store, n).await;
     };
     match what {
-        What::Counts => made(n, None, "counts", None, Some(Counts::of(store.counts().await?))),
+        What::Counts => counts(store, n).await,
         What::Removed => removed(n, id),
         What::Chat => match store.chat(id).await? {
             Some(row) if row.summary.life != Life::Deleted => {
@@ -181,6 +180,10 @@ async fn piece(store: &dyn Store, change: Change) -> Result<Piece, ReadError> {
             made(n, None, "failure", chat, failure.map(Failed::of))
         }
     }
+}
+
+async fn counts(store: &dyn Store, n: u64) -> Result<Piece, ReadError> {
+    made(n, None, "counts", None, Some(Counts::of(store.counts().await?)))
 }
 
 fn removed(n: u64, chat: ChatId) -> Result<Piece, ReadError> {

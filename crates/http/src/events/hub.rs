@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use holdfast_core::ids::ChatId;
+use holdfast_core::limits::DELTA_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::Store;
 use tokio::sync::broadcast::error::RecvError;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::events::batch;
 use crate::events::ring::{Found, Ring};
 use crate::events::snapshot::Snapshots;
-use crate::limits::{DELTA_BYTES_MAX, DELTAS_MAX, EVENT_STREAMS_MAX, STORE_RETRY};
+use crate::limits::{DELTAS_MAX, EVENT_STREAMS_MAX, STORE_RETRY};
 use crate::port::Delta;
 use crate::wire::{change as wire, words};
 

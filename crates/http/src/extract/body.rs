@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, OriginalUri, Request};
 use axum::http::header;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -79,9 +79,14 @@ impl<L: BodyLimit> Call<L> {
         let key = operation::key(&parts.headers)?;
         let device = operation::device(&parts.headers)?;
         let (body, share) = read(body, L::BYTES, bodies).await?;
+        // The whole path: what a nested router sees of it does not name the chat.
+        let path = match parts.extensions.get::<OriginalUri>() {
+            Some(OriginalUri(uri)) => uri.path(),
+            None => parts.uri.path(),
+        };
         let operation = key.map(|key| {
             let mut hash = Sha256::new();
-            for part in [parts.method.as_str(), "\n", parts.uri.path(), "\n"] {
+            for part in [parts.method.as_str(), "\n", path, "\n"] {
                 hash.update(part);
             }
             hash.update(&body);

@@ -110,39 +110,19 @@ fn unread(fault: QueryError) -> Problem {
         )
         .field("before")
         .into(),
-        QueryError::Stopped => stopping().into(),
+        QueryError::Stopped => {
+            Refusal::new(Code::Stopping, "The host is stopping. Ask again when it is back.").into()
+        }
         QueryError::Unreadable(_) => Problem::internal(&fault),
     }
 }
 
 /// Why something beside the chats was not stored.
 fn unstored(fault: CommitError) -> Problem {
-    match fault {
-        CommitError::StorageFull => Refusal::new(
-            Code::StorageFull,
-            "The disk is full: nothing was stored. Free some space and send it again.",
-        )
-        .into(),
-        CommitError::Uncertain(_) => Refusal::new(
-            Code::NotDurable,
-            "It may have been stored and may not: the disk failed. Send it again with the same \
-             idempotency key.",
-        )
-        .into(),
-        CommitError::Stopped => stopping().into(),
-        CommitError::Failed(_)
-        | CommitError::Fenced { .. }
-        | CommitError::OperationExists
-        | CommitError::SlotTaken { .. }
-        | CommitError::Refused(_) => Problem::internal(&fault),
+    if let CommitError::Failed(_) | CommitError::Refused(_) = &fault {
+        tracing::error!(%fault, "a write beside the chats did not come about");
     }
-}
-
-fn stopping() -> Refusal {
-    Refusal::new(
-        Code::Stopping,
-        "The host is stopping: nothing was stored. Send it again when the host is back.",
-    )
+    fault.refusal().into()
 }
 
 /// A reply that does not belong to its command: a defect of the host.

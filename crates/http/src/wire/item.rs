@@ -221,6 +221,7 @@ impl Told {
             Notice::StartFailed { code } => Self { code: Some(code), ..plain("start_failed") },
             Notice::TurnFailed => plain("turn_failed"),
             Notice::PromptCancelled => plain("prompt_cancelled"),
+            Notice::TaskNotStopped => plain("task_not_stopped"),
             Notice::LineSkipped => plain("line_skipped"),
         }
     }

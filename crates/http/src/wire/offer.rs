@@ -3,7 +3,7 @@
 use holdfast_core::ids::{ChatId, ReceiptId};
 use holdfast_core::input::{NotResumed, Reply};
 use holdfast_core::offer::{Failure, Part, Sentence, Snapshot, details, sentence};
-use holdfast_core::refusal::Refusal;
+use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{FailureRow, OfferRow};
 use serde::Serialize;
 
@@ -186,7 +186,9 @@ impl OneResult {
             Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain("pending") },
             Ok(Reply::Dismissed) => plain("dismissed"),
             Ok(Reply::NotResumed { why }) => match why {
-                NotResumed::NoOffer => Self::refused(chat, "no_offer", "This chat has no offer."),
+                NotResumed::NoOffer => {
+                    Self::refused(chat, Code::NoOffer.as_str(), "This chat has no offer.")
+                }
                 NotResumed::Superseded => plain("superseded"),
                 NotResumed::NeedsChoice => Self::refused(
                     chat,

@@ -77,7 +77,7 @@ impl Prompt {
             id: row.id,
             item: row.item,
             kind: words::prompt_kind(asked.kind),
-            state: words::prompt_status(row.state),
+            state: row.state.word(),
             label: asked.label,
             at: rfc3339(row.at),
             options: choosable(asked.options),

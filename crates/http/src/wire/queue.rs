@@ -2,7 +2,7 @@
 
 use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::limits::ITEM_TEXT_HEAD_BYTES;
-use holdfast_core::summary::Held;
+use holdfast_core::queue::Held;
 use holdfast_store::MessageRow;
 use serde::Serialize;
 

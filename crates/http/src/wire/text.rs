@@ -30,11 +30,7 @@ impl Full {
 
 /// The first bytes of a text, cut at a character.
 pub(crate) fn head(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end = end.saturating_sub(1);
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use holdfast_core::head::Life;
 use holdfast_core::item::{CallState, Field, ItemKind, Role};
 use holdfast_core::offer::{Action, Cause};
 use holdfast_core::provider::{PromptKind, TaskEnd, TaskKind, TurnEnd};
-use holdfast_core::summary::Held;
-use holdfast_store::PromptStatus;
+use holdfast_core::queue::Held;
 
 /// A word of the wire.
 pub(crate) type Word = &'static str;
@@ -141,14 +140,6 @@ pub(crate) const fn prompt_kind(kind: PromptKind) -> Word {
     match kind {
         PromptKind::Approval => "approval",
         PromptKind::Question => "question",
-    }
-}
-
-pub(crate) const fn prompt_status(status: PromptStatus) -> Word {
-    match status {
-        PromptStatus::Open => "open",
-        PromptStatus::Answered => "answered",
-        PromptStatus::Gone => "gone",
     }
 }
 

@@ -25,6 +25,21 @@ async fn the_same_key_and_body_get_the_first_answer_again() {
 }
 
 #[tokio::test]
+async fn the_same_body_to_another_chat_is_another_request() {
+    let border = Border::new();
+    let (one, other) = (border.chat().await, border.chat().await);
+    let key = [("idempotency-key", "k1")];
+    let body = json!({"text": "hello"}).to_string();
+    let path = |chat: &str| format!("/api/v1/chats/{chat}/messages");
+    let first = border.call_with("POST", &path(&one), &key, body.clone()).await;
+    assert_eq!(first.status.as_u16(), 202);
+    let second = border.call_with("POST", &path(&other), &key, body).await;
+    assert_eq!((second.status.as_u16(), second.code()), (409, "operation_conflict".to_owned()));
+    let close = border.call_with("POST", &format!("/api/v1/chats/{other}/close"), &key, "").await;
+    assert_eq!((close.status.as_u16(), close.code()), (409, "operation_conflict".to_owned()));
+}
+
+#[tokio::test]
 async fn a_chat_is_opened_once_under_one_key() {
     let border = Border::new();
     let key = [("idempotency-key", "k1")];

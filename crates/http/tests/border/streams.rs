@@ -80,7 +80,7 @@ async fn live_text_is_told_to_who_listens_to_its_chat() {
     let mut socket = connect(border.serve().await, &format!("?chat={mine}")).await;
     frame(&mut socket).await;
     frame(&mut socket).await;
-    let long = "x".repeat(holdfast_http::limits::DELTA_BYTES_MAX + 1);
+    let long = "x".repeat(holdfast_core::limits::DELTA_BYTES_MAX + 1);
     for (chat, text) in [(other, "not for you"), (mine, long.as_str()), (mine, "é!")] {
         let item = ItemId::new(1, 1);
         border.host.say_live(Delta {

@@ -1,7 +1,7 @@
 //! What a keeper's record has to be, whatever happened to it.
 
 use super::disk::Disk;
-use super::{Given, Program, read};
+use super::{Given, Program, holds, read};
 use crate::record::Record;
 use crate::spool::SpoolFs;
 
@@ -20,7 +20,7 @@ pub(super) fn judge(
         lines(&given, output);
     }
     for one in pushed.iter().filter(|(_, next)| *next > first) {
-        assert!(given.contains(one), "was pushed and is not on disk: {one:?}");
+        assert!(holds(&given, one), "was pushed and is not on disk: {one:?}");
     }
     let mut files = disk.files();
     let mut choices = choices.0.iter();
@@ -28,7 +28,7 @@ pub(super) fn judge(
     let kept = files.segments().unwrap_or_default().first().copied().unwrap_or(0);
     if let Some(Ok(kept)) = read(&files, kept) {
         for one in kept.iter().filter(|(_, next)| *next > first) {
-            let true_word = one.0 == Record::Damaged || given.contains(one);
+            let true_word = one.0 == Record::Damaged || holds(&given, one);
             assert!(true_word, "a power cut brings forth {one:?}");
         }
     }

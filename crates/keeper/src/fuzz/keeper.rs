@@ -2,7 +2,7 @@
 
 use super::disk::Disk;
 use super::host::{Reading, greeting, greeting_with, spec, start};
-use super::{Program, judge, messages, number};
+use super::{Budget, Program, judge, messages, number};
 use crate::core::{ConnectionId, Effect, Input, KeeperCore, Look, Now, Pushed};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::protocol::{
@@ -17,8 +17,6 @@ const AGENT: ProcessId = ProcessId { pid: 7, start_time: 9 };
 const ID: u32 = 1;
 /// How often an output is repeated that is to be long.
 const REPEATS: usize = 512;
-/// Bytes that the agent of one program writes: enough for a second segment.
-const OUTPUT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How often one run reads the spool to see whether a frame's beginning is on record.
 const LOOKS_MAX: u32 = 16;
 
@@ -36,6 +34,7 @@ pub(super) fn run(program: Program<'_>) {
         finished: false,
         reading: Reading::default(),
         output: Vec::new(),
+        budget: Budget::WHOLE,
         frames: Frames::default(),
         looks: 0,
     };
@@ -68,6 +67,7 @@ struct Run {
     reading: Reading,
     /// What the agent wrote and the keeper took.
     output: Vec<u8>,
+    budget: Budget,
     /// As the last status told.
     frames: Frames,
     looks: u32,
@@ -240,9 +240,9 @@ impl Run {
     }
 
     fn output(&mut self, bytes: &[u8], times: usize) {
-        let bytes = bytes.repeat(times);
+        let bytes = self.budget.repeat(bytes, times);
         let mut rest = bytes.as_slice();
-        while !rest.is_empty() && self.core.wants_output() && self.output.len() < OUTPUT_BYTES_MAX {
+        while !rest.is_empty() && self.core.wants_output() {
             let taken = self.core.output(self.now, rest);
             if taken == 0 {
                 break;

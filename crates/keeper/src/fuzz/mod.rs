@@ -14,6 +14,7 @@ mod messages;
 
 pub use messages::protocol;
 
+use crate::limits::SEGMENT_BYTES;
 use crate::record::Record;
 use crate::spool::{PowerCutFs, SpoolReader};
 use std::io;
@@ -49,6 +50,32 @@ fn number(body: &[u8]) -> u64 {
 /// there.
 fn read(files: &PowerCutFs, position: u64) -> Option<io::Result<Vec<Given>>> {
     Some(SpoolReader::open(files.clone(), ATTEMPT, position).ok()?.collect())
+}
+
+/// Whether a reader that was given all this was given `one`. Positions ascend.
+fn holds(all: &[Given], one: &Given) -> bool {
+    let from = all.partition_point(|(_, next)| *next < one.1);
+    all.iter().skip(from).take_while(|(_, next)| *next == one.1).any(|it| it == one)
+}
+
+/// How much one program may make a keeper work, so that a fuzzer gets on.
+#[derive(Clone, Copy)]
+struct Budget(usize);
+
+impl Budget {
+    /// Enough for a second segment of the spool.
+    const WHOLE: Self = Self(SEGMENT_BYTES as usize + SEGMENT_BYTES as usize / 4);
+    /// What a line costs beside its bytes.
+    const LINE: usize = 64;
+
+    /// The output `times` over, or as often as there is budget for.
+    fn repeat(&mut self, output: &[u8], times: usize) -> Vec<u8> {
+        let lines = output.iter().filter(|byte| **byte == b'\n').count();
+        let cost = output.len() + lines * Self::LINE;
+        let times = times.min(self.0 / cost.max(1));
+        self.0 -= cost * times;
+        output.repeat(times)
+    }
 }
 
 /// The input as a spool on disk: its first byte says whether the rest builds the files

@@ -148,7 +148,7 @@ impl Shell {
             stderr_tail(Path::new(HERE), STDERR_STATUS_BYTES_MAX).unwrap_or_default();
         status.stderr_bytes = self.stderr.total();
         let agent = self.core.agent();
-        let mut found = self.find(Net::Wide).unwrap_or_default();
+        let mut found = tree::list_descendants(self.record.attempt).unwrap_or_default();
         found.retain(|found| Some(found.process) != agent);
         status.leftovers_count = found.len() as u64;
         status.leftovers = found.iter().take(PROCESSES_NAMED_MAX).map(describe).collect();

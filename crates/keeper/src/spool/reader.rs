@@ -10,12 +10,6 @@ use uuid::Uuid;
 /// A spool that nobody writes cannot be read from a position.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// The records there were acknowledged and deleted.
-    #[error("the records before {first} have been acknowledged and deleted")]
-    Gone {
-        /// The first record kept.
-        first: u64,
-    },
     /// The spool does not reach to the position.
     #[error("position {position} is ahead of the spool's end {end}")]
     Ahead {
@@ -55,15 +49,14 @@ pub struct SpoolEnd {
 }
 
 impl<F: SpoolFs> SpoolReader<F> {
-    /// Reads the spool of `attempt` from `position` on. A spool that was never begun is empty.
+    /// Reads the spool of `attempt` from `position` on. A spool that was never begun is empty. Where it
+    /// begins behind `position` its beginning is damage: what was acknowledged nobody reads again, so it was
+    /// lost.
     ///
     /// # Errors
     /// [`OpenError`].
     pub fn open(mut fs: F, attempt: Uuid, position: u64) -> Result<Self, OpenError> {
         let map = SegmentMap::load(&mut fs, attempt)?;
-        if position < map.first() {
-            return Err(OpenError::Gone { first: map.first() });
-        }
         let reader = RawReader::seek(&mut fs, &map, position, &mut Vec::new())?;
         if reader.position < position && reader.is_at_end(&mut fs, &map)? {
             return Err(OpenError::Ahead { position, end: reader.position });

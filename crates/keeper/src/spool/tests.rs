@@ -39,10 +39,16 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (0usize..400, 1usize..90).prop_map(|(bytes, line)| Act::Output(bytes, line)),
+        6 => (1usize..60).prop_map(|bytes| Act::Output(bytes, usize::MAX)),
         2 => (1usize..200_000, 1usize..150_000).prop_map(|(bytes, line)| Act::Output(bytes, line)),
         3 => any::<u64>().prop_map(Act::Mark),
         2 => Just(Act::Sync),
     ]
+}
+
+/// Segments of a few records, of some, and of the size that they really have.
+fn segment_bytes() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(200), Just(5_000), Just(SEGMENT_BYTES)]
 }
 
 /// Does it, and says what a reader has to get: each record, and where it ends.
@@ -100,10 +106,11 @@ proptest! {
 
     #[test]
     fn what_was_written_is_read_from_every_position(
+        segment in segment_bytes(),
         acts in proptest::collection::vec(act(), 1..30),
         from in any::<proptest::sample::Index>(),
     ) {
-        let mut spool = spool();
+        let mut spool = spool().with_segments_of(segment);
         let (expected, _) = perform(&mut spool, &acts);
         let end = spool.end();
         let fs = spool.into_fs();
@@ -118,10 +125,11 @@ proptest! {
 
     #[test]
     fn what_was_acknowledged_goes_and_what_was_not_stays(
+        segment in segment_bytes(),
         acts in proptest::collection::vec(act(), 1..40),
         at in any::<proptest::sample::Index>(),
     ) {
-        let mut spool = spool();
+        let mut spool = spool().with_segments_of(segment);
         let (expected, _) = perform(&mut spool, &acts);
         let position = at.index(usize::try_from(spool.end()).unwrap() + 1) as u64;
         spool.acknowledge(position);
@@ -132,10 +140,11 @@ proptest! {
 
     #[test]
     fn after_a_power_cut_all_that_was_synced_is_there_and_nothing_is_invented(
+        segment in segment_bytes(),
         acts in proptest::collection::vec(act(), 1..30),
         kept in proptest::collection::vec(any::<u32>(), 1..20),
     ) {
-        let mut spool = spool();
+        let mut spool = spool().with_segments_of(segment);
         let (expected, synced) = perform(&mut spool, &acts);
         let mut fs = spool.into_fs();
         let mut choices = kept.iter().cycle();
@@ -153,11 +162,12 @@ proptest! {
 
     #[test]
     fn a_damaged_spool_gives_only_what_was_written(
+        segment in segment_bytes(),
         acts in proptest::collection::vec(act(), 1..20),
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..20),
         cut in 0u64..5000,
     ) {
-        let mut spool = spool();
+        let mut spool = spool().with_segments_of(segment);
         let (expected, _) = perform(&mut spool, &acts);
         let mut fs = spool.into_fs();
         let segments = fs.segments().unwrap();
@@ -317,6 +327,20 @@ impl SpoolFs for NoReserve {
     fn segments(&mut self) -> io::Result<Vec<u64>> {
         self.0.segments()
     }
+}
+
+#[test]
+fn an_acknowledgement_inside_a_line_keeps_the_line() {
+    let mut spool = spool().with_segments_of(200);
+    let part = [b'x'; 150];
+    for _ in 0..4 {
+        spool.append_output(&part, Room::Lines).unwrap();
+    }
+    spool.append(&Mark::FrameBegun(1)).unwrap();
+    spool.append_output(b"\n", Room::Lines).unwrap();
+    spool.acknowledge(5);
+    assert_eq!(spool.first(), 0);
+    assert_eq!(read(&spool.into_fs(), 5), [(Record::Line([b'x'; 600].to_vec()), 6)]);
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub struct Spool<F> {
     map: SegmentMap,
     end: u64,
     line: LineState,
+    /// Size at which a segment is closed.
+    segment_bytes: u64,
     /// Bytes of the last segment that are allocated.
     reserved: u64,
     /// Segments from this one on may hold unsynced bytes; `None`: all are synced.
@@ -65,6 +67,7 @@ impl<F: SpoolFs> Spool<F> {
             map: SegmentMap::default(),
             end: 0,
             line: LineState::default(),
+            segment_bytes: SEGMENT_BYTES,
             reserved: 0,
             unsynced: None,
             unsynced_names: false,
@@ -194,7 +197,7 @@ impl<F: SpoolFs> Spool<F> {
         if batch == 0 {
             return Ok(());
         }
-        let rolled = if self.tail_bytes() >= SEGMENT_BYTES {
+        let rolled = if self.tail_bytes() >= self.segment_bytes {
             // Numbers of the batch are given already; the new segment begins with the first of them.
             self.roll_for_batch()
         } else {
@@ -242,6 +245,13 @@ impl<F: SpoolFs> Spool<F> {
         }
         self.unsynced.get_or_insert(self.map.0.last().map_or(0, |tail| tail.first));
         Ok(())
+    }
+
+    /// For tests with many segments.
+    #[cfg(test)]
+    pub(super) fn with_segments_of(mut self, bytes: u64) -> Self {
+        self.segment_bytes = bytes;
+        self
     }
 
     /// For tests of a disk that takes nothing at all.

@@ -68,6 +68,32 @@ pub(crate) fn find(roots: &[u32], attempt: Uuid, net: Net) -> io::Result<Vec<Fou
     Ok(result)
 }
 
+/// The live descendants of this process, as the kernel lists them: at the cost of what descends, not of
+/// what the machine runs. The list may lack what is born or dies meanwhile, so it shows and proves nothing.
+/// Where the kernel has no such lists everything is looked through.
+pub(crate) fn list_descendants(attempt: Uuid) -> io::Result<Vec<Found>> {
+    let this = std::process::id();
+    let mut known = BTreeSet::new();
+    let mut parents = vec![this];
+    while let Some(parent) = parents.pop() {
+        let Some(children) = process::children(parent) else {
+            if parent == this {
+                return find(&[this], attempt, Net::Descent);
+            }
+            continue;
+        };
+        parents.extend(children.into_iter().filter(|&child| known.insert(child)));
+    }
+    let found = known.into_iter().filter_map(|pid| {
+        process::stat(pid).filter(|stat| !stat.is_dead()).map(|stat| Found {
+            process: stat.process,
+            state: stat.state,
+            by: FoundBy::Descent,
+        })
+    });
+    Ok(found.collect())
+}
+
 /// Whose child a process is.
 #[derive(Debug, Clone, Copy)]
 struct Link {
@@ -115,6 +141,30 @@ mod tests {
 
     fn link(pid: u32, parent: u32) -> Link {
         Link { pid, parent }
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the test needs descendants")]
+    fn descendants_are_listed_through_all_generations() {
+        use std::io::BufRead;
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sh -c 'sleep 62 & echo $!; wait' & wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = child.stdout.take().unwrap();
+        io::BufReader::new(out).read_line(&mut line).unwrap();
+        let grandchild: u32 = line.trim().parse().unwrap();
+        let listed = list_descendants(Uuid::nil()).unwrap();
+        let pids: Vec<u32> = listed.iter().map(|found| found.process.pid).collect();
+        assert!(pids.contains(&child.id()) && pids.contains(&grandchild), "{pids:?}");
+        for found in listed.iter().filter(|found| process::descends(found.process.pid, child.id()))
+        {
+            super::super::send(found.process, rustix::process::Signal::KILL);
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
     }
 
     #[test]

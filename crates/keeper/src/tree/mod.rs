@@ -20,7 +20,7 @@ pub use process::{boot_id, descends, is_alive, process_id};
 pub use survivors::{Survivors, end_survivors};
 
 pub(crate) use child::{harden, shed_inherited};
-pub(crate) use find::{Found, Net, find};
+pub(crate) use find::{Found, Net, find, list_descendants};
 pub(crate) use ports::listening_ports;
 pub use signal::kill_keeper;
 pub(crate) use signal::send;

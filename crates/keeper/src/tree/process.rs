@@ -101,6 +101,22 @@ pub fn boot_id() -> io::Result<String> {
     Ok(std::fs::read_to_string(BOOT_ID_FILE)?.trim().to_owned())
 }
 
+/// The ids of a process's children, as the kernel lists them; `None` when the process is gone or the kernel
+/// keeps no such lists.
+pub(super) fn children(pid: u32) -> Option<Vec<u32>> {
+    let mut children = None;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let Ok(task) = task else { continue };
+        // A thread may have ended since it was listed.
+        if let Ok(text) = std::fs::read_to_string(task.path().join("children")) {
+            let of_task =
+                text.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok());
+            children.get_or_insert_with(Vec::new).extend(of_task);
+        }
+    }
+    children
+}
+
 /// The owner of a process; 0 when it is gone.
 pub(super) fn uid(pid: u32) -> u32 {
     std::fs::metadata(format!("/proc/{pid}")).map_or(0, |metadata| metadata.uid())

@@ -5,6 +5,7 @@ use holdfast_keeper::Record;
 use holdfast_keeper::connect::Link;
 use holdfast_keeper::registry;
 use holdfast_keeper::tree::{self, Survivors};
+use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -20,8 +21,9 @@ fn spawn_armed(fault: &str) -> Attempt {
     Attempt { data, dir, spec }
 }
 
-/// A life that passes every point, as far as the keeper lives it. What the agent has heard is in a file.
-async fn live(attempt: &Attempt, heard: &Path) -> Option<()> {
+/// A life that passes every point, as far as the keeper lives it. What the agent has heard is in a file;
+/// what the host has taken for good, which no test may read again, is in a cell.
+async fn live(attempt: &Attempt, heard: &Path, acknowledged: &Cell<u64>) -> Option<()> {
     let script = format!(
         "echo up; read one || exit; echo \"$one\" >>{heard}; echo done; \
          head -c 2500000 /dev/zero | tr '\\0' x | fold -w 999; echo; echo end; exec sleep 1000",
@@ -40,6 +42,7 @@ async fn live(attempt: &Attempt, heard: &Path) -> Option<()> {
         }
     }
     link.cancel_frame(2).await.ok()?;
+    acknowledged.set(position);
     link.acknowledge(position).await.ok()?;
     link.stop(stop_tree(Duration::ZERO)).await.ok()?;
     loop {
@@ -52,24 +55,15 @@ async fn live(attempt: &Attempt, heard: &Path) -> Option<()> {
     link.acknowledge(position).await.ok()
 }
 
-fn check(name: &str, attempt: &Attempt, heard: &Path) {
+fn check(name: &str, attempt: &Attempt, heard: &Path, acknowledged: u64) {
     let survivors =
         tree::end_survivors(attempt.spec.attempt, attempt.dir.record().unwrap().as_ref());
     assert_eq!(survivors.unwrap(), Survivors::None, "{name}");
-    let first = std::fs::read_dir(attempt.dir.path().join("spool"))
-        .map(|entries| {
-            entries
-                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-                .map(|name| name.trim_end_matches(".seg").parse().unwrap())
-                .min()
-                .unwrap_or(0)
-        })
-        .unwrap_or(0);
-    let records = attempt.dead_records(first);
+    let records = attempt.dead_records(acknowledged);
     assert!(!records.contains(&Record::Damaged), "{name}: {records:?}");
     let heard = std::fs::read_to_string(heard).unwrap_or_default();
     assert!(heard.is_empty() || heard == "frame one\n", "{name}: {heard:?}");
-    if first == 0 {
+    if acknowledged == 0 {
         let begun = records.contains(&Record::FrameBegun(1));
         let done = records.contains(&Record::FrameDone(1));
         assert!(begun || heard.is_empty(), "{name}: heard without a beginning");
@@ -85,13 +79,14 @@ async fn at_every_point_the_spool_says_what_was_done() {
     for name in holdfast_fault::POINTS.iter().filter(|name| name.starts_with("keeper.")) {
         let attempt = spawn_armed(&format!("{name}:1"));
         let heard = attempt.data.path().join("heard");
-        let lived = tokio::time::timeout(BOUND, live(&attempt, &heard)).await;
+        let acknowledged = Cell::new(0);
+        let lived = tokio::time::timeout(BOUND, live(&attempt, &heard, &acknowledged)).await;
         let lived = lived.unwrap_or_else(|_| panic!("{name}: neither lived nor died"));
         attempt.keeper_is_dead().await;
         // The last point of a life may come when everything was answered.
         let last = ["keeper.ack.before", "keeper.ack.after"];
         assert!(lived.is_none() || last.contains(name), "{name} was not passed");
-        check(name, &attempt, &heard);
+        check(name, &attempt, &heard, acknowledged.get());
     }
 }
 
@@ -99,7 +94,7 @@ async fn at_every_point_the_spool_says_what_was_done() {
 async fn a_frame_that_was_torn_is_begun_and_not_done() {
     let attempt = spawn_armed("keeper.frame.mid:1");
     let heard = attempt.data.path().join("heard");
-    assert!(live(&attempt, &heard).await.is_none());
+    assert!(live(&attempt, &heard, &Cell::new(0)).await.is_none());
     attempt.keeper_is_dead().await;
     let records = attempt.dead_records(0);
     assert!(records.contains(&Record::FrameBegun(1)));

@@ -99,14 +99,15 @@ impl Agent {
 
     /// Whether it has something to do now.
     pub(crate) fn can_act(&self, w: &World) -> bool {
-        self.exit.is_none() && (self.can_read(w) || self.can_work(w) || self.is_due(w))
+        let works = !w.frozen && (self.can_read(w) || self.can_work(w) || self.is_due(w));
+        self.exit.is_none() && (works || self.ends_at.is_some_and(|at| w.clock.awake >= at))
     }
 
     /// When it will have something to do, if it waits for nothing but time.
     pub(crate) fn wakes_at(&self, w: &World) -> Option<u64> {
         let task = self.tasks.iter().map(|(_, at)| if w.calm { 0 } else { *at }).min();
         let ready = (!self.stdin.is_empty()).then_some(self.ready_at);
-        let all = [task, self.ends_at, ready];
+        let all = if w.frozen { [None, self.ends_at, None] } else { [task, self.ends_at, ready] };
         self.exit.is_none().then(|| all.into_iter().flatten().min()).flatten()
     }
 

@@ -8,7 +8,6 @@ use holdfast_core::head::{Aside, Chat, Life, Queued};
 use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, Field};
 use holdfast_core::limits::PAGE_ITEMS_MAX;
-use holdfast_core::time::Micros;
 
 use super::chat::{Item, StoredChat};
 use super::store::MemoryStore;
@@ -274,12 +273,6 @@ impl MemoryStore {
     #[must_use]
     pub fn draft(&self, chat: ChatId, principal: &str) -> Option<Draft> {
         self.here(chat)?.drafts.get(principal).cloned()
-    }
-
-    /// When the chat was last touched by a fact.
-    #[must_use]
-    pub fn updated_at(&self, chat: ChatId) -> Option<Micros> {
-        self.chats.get(&chat).map(|chat| chat.updated_at)
     }
 }
 

@@ -104,10 +104,10 @@ impl Store for Sqlite {
         self.ask(move |db| read::chat_by_slot(db, &slot))
     }
     fn items(&self, chat: ChatId, from: PageFrom, limit: usize) -> Answer<Vec<ItemRow>> {
-        self.ask_chat(chat, move |db, key| read::items(db, key, from, limit))
+        self.ask_here(chat, move |db, key| read::items(db, key, from, limit))
     }
     fn item(&self, chat: ChatId, item: ItemId) -> Answer<Option<ItemRow>> {
-        self.ask_chat(chat, move |db, key| read::item(db, key, item))
+        self.ask_here(chat, move |db, key| read::item(db, key, item))
     }
     fn item_text(
         &self,
@@ -116,7 +116,7 @@ impl Store for Sqlite {
         field: Field,
         range: Range<u64>,
     ) -> Answer<Option<TextRange>> {
-        self.ask_chat(chat, move |db, key| read::item_text(db, key, item, field, range))
+        self.ask_here(chat, move |db, key| read::item_text(db, key, item, field, range))
     }
     fn turns(&self, chat: ChatId, before: Option<TurnId>, limit: usize) -> Answer<Vec<TurnRow>> {
         self.ask_here(chat, move |db, key| read::turns(db, key, before, limit))
@@ -128,7 +128,7 @@ impl Store for Sqlite {
         self.ask_chat(chat, move |db, key| read::message(db, key, message))
     }
     fn queue(&self, chat: ChatId) -> Answer<Vec<MessageRow>> {
-        self.ask_chat(chat, read::queue)
+        self.ask_here(chat, read::queue)
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask_here(chat, move |db, key| read::prompt(db, key, prompt))
@@ -137,7 +137,7 @@ impl Store for Sqlite {
         self.ask_here(chat, move |db, key| read::task(db, key, task))
     }
     fn facts(&self, chat: ChatId, after: Seq, limit: usize) -> Answer<Vec<FactRow>> {
-        self.ask_chat(chat, move |db, key| read::facts(db, key, after, limit))
+        self.ask_here(chat, move |db, key| read::facts(db, key, after, limit))
     }
     fn offers(&self) -> Answer<Vec<OfferRow>> {
         self.ask(read::offers)
@@ -164,7 +164,7 @@ impl Store for Sqlite {
         self.inner.newest.subscribe()
     }
     fn draft(&self, chat: ChatId, principal: String) -> Answer<Option<Draft>> {
-        self.ask_chat(chat, move |db, key| read::draft(db, key, &principal))
+        self.ask_here(chat, move |db, key| read::draft(db, key, &principal))
     }
     fn put_draft(
         &self,

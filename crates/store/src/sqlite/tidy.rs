@@ -1,6 +1,7 @@
 //! What is removed in time: the rows of deleted chats, old changes, old operations. In slices, and
 //! only while nobody waits.
 
+use holdfast_core::limits::OPERATION_KEPT_MICROS;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::fail::Fail;
@@ -13,10 +14,7 @@ pub(super) mod kept {
     /// Changes that are kept however old they are.
     pub(in crate::sqlite) const CHANGES: i64 = 1_000_000;
     /// Age in microseconds up to which every change is kept.
-    pub(super) const CHANGES_MICROS: i64 = 7 * DAY_MICROS;
-    /// Age in microseconds up to which operations are kept.
-    pub(super) const OPERATIONS_MICROS: i64 = 90 * DAY_MICROS;
-    const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
+    pub(super) const CHANGES_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 }
 /// For so long after a start, or after the clock jumped, nothing expires.
 const SETTLE_MICROS: i64 = 60 * 1_000_000;
@@ -162,7 +160,7 @@ pub(super) fn expire(db: &mut Connection, now: i64) -> Result<bool, Fail> {
     }
     let sql = "DELETE FROM operations WHERE rowid IN
         (SELECT rowid FROM operations WHERE at < ? LIMIT ?)";
-    let old = now.saturating_sub(kept::OPERATIONS_MICROS);
+    let old = now.saturating_sub(OPERATION_KEPT_MICROS);
     gone += step.execute(sql, params![old, SLICE_ROWS])?;
     step.commit()?;
     Ok(gone > 0)

@@ -35,7 +35,7 @@ fn what_cannot_be_read_is_shown_and_the_chat_lives_on() {
     let mut chat = Chat::prompted();
     let _ = chat.line(&nested);
     assert!(chat.updates(&[SAY]).contains("hi"));
-    let oversized = Inward::Oversized { bytes: 1 << 30, head: b"{\"x\":" };
+    let oversized = Inward::Oversized { head: b"{\"x\":" };
     assert!(words(&chat.step(oversized)).contains("unrecognised oversized"));
     assert!(words(&chat.step(Inward::Torn(b"{\"x"))).contains("unrecognised torn"));
     assert_eq!(chat.step(Inward::Line(b"  \n")), []);

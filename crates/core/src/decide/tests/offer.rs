@@ -1,5 +1,5 @@
 use super::*;
-use crate::summary::{Held, held};
+use crate::queue::{Held, held};
 
 #[test]
 fn a_stop_records_first_and_shows_at_the_proven_death() {

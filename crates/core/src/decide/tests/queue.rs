@@ -1,5 +1,5 @@
 use super::*;
-use crate::summary::{Held, held};
+use crate::queue::{Held, held};
 
 fn paused() -> Scene {
     let mut scene = Scene::working();

@@ -139,3 +139,12 @@ fn a_message_that_is_not_taken_yet_is_interrupted_once_while_the_frame_waits() {
     scene.does(Command::Interrupt);
     assert!(scene.last.is_empty());
 }
+
+#[test]
+fn a_stop_while_the_agent_starts_holds_the_message_that_it_starts_for() {
+    let mut scene = Scene::starting();
+    scene.does(Command::Interrupt);
+    assert_eq!(scene.last(), ["paused stop"]);
+    scene.born().ready();
+    assert_eq!((scene.at_agent(), scene.queue()), (None, vec!["m0".to_owned()]));
+}

@@ -196,3 +196,22 @@ fn a_stop_lets_no_frame_begin() {
     let frames = Frames { accepted: 2, begun: 1, done: 1 };
     assert_eq!(keeper.core.frames.numbers(), frames);
 }
+
+#[test]
+fn reading_from_the_end_inside_a_line_begins_with_the_line() {
+    let mut keeper = Keeper::running();
+    keeper.output("first ");
+    keeper.output("second ");
+    let end = keeper.core.spool().end();
+    keeper.ask(&Call::ReadFrom { from: ReadFrom::Position(end), window: 100_000 });
+    keeper.output("third\n");
+    let (mut out, mut scratch) = (Vec::new(), Vec::new());
+    assert_eq!(keeper.core.push_records(&mut out, &mut scratch).unwrap(), Pushed::Some);
+    let (message, _) = Message::take(&out, usize::MAX).unwrap().unwrap();
+    let Reply::Push { position, bytes } = Reply::decode(&message).unwrap() else {
+        panic!("a push")
+    };
+    let mut assembler = Assembler::new(end);
+    assembler.push(position, bytes.to_vec());
+    assert_eq!(assembler.next(), Some((line("first second third"), end + 1)));
+}

@@ -5,7 +5,7 @@ use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::{bad, is_here, load};
+use super::{bad, load};
 use crate::change::{Change, ChangeBounds};
 use crate::journal::Operation;
 use crate::query::QUERY_ROWS_MAX;
@@ -131,9 +131,6 @@ pub(in crate::sqlite) fn draft(
     key: &[u8],
     principal: &str,
 ) -> Result<Option<Draft>, Fail> {
-    if !is_here(db, key)? {
-        return Ok(None);
-    }
     let sql = "SELECT text, at FROM drafts WHERE chat = ? AND principal = ?";
     let mut sql = db.prepare_cached(sql)?;
     let read = |row: &Row<'_>| Ok(Draft { text: row.get(0)?, at: Micros(row.get(1)?) });

@@ -8,7 +8,7 @@ use holdfast_core::limits::{ITEM_TEXT_HEAD_BYTES, PAGE_ITEMS_MAX};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{is_here, live, message};
+use super::{live, message};
 use crate::derive::text_head;
 use crate::rows::{ItemRow, PageFrom, TEXT_RANGE_BYTES_MAX, TextHead, TextRange};
 use crate::sqlite::fail::Fail;
@@ -132,9 +132,6 @@ pub(in crate::sqlite) fn items(
     from: PageFrom,
     limit: usize,
 ) -> Result<Vec<ItemRow>, Fail> {
-    if !is_here(db, key)? {
-        return Ok(Vec::new());
-    }
     let limit = limit.clamp(1, PAGE_ITEMS_MAX);
     let bounded = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
     let (place, way) = match from {
@@ -151,9 +148,6 @@ pub(in crate::sqlite) fn items(
 }
 
 fn find(db: &Connection, key: &[u8], id: ItemId) -> Result<Option<Raw>, Fail> {
-    if !is_here(db, key)? {
-        return Ok(None);
-    }
     let sql = format!("SELECT {COLUMNS} FROM items WHERE chat = ? AND origin = ? AND id = ?");
     let mut sql = db.prepare_cached(&sql)?;
     Ok(sql.query_row(params![key, id.origin, id.n], raw).optional()?)

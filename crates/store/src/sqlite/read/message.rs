@@ -86,9 +86,6 @@ pub(super) fn without_text(
 const QUEUE_TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 pub(in crate::sqlite) fn queue(db: &Connection, key: &[u8]) -> Result<Vec<MessageRow>, Fail> {
-    if !is_here(db, key)? {
-        return Ok(Vec::new());
-    }
     let mut rows = waiting(db, key)?;
     let mut room = QUEUE_TEXT_BYTES_MAX;
     for row in &mut rows {

@@ -1,0 +1,52 @@
+//! What holds the queue of a chat, and which message may run next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Paused;
+use crate::head::{Chat, Queued};
+
+/// Why a queue does not run although it is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Held {
+    /// A person stopped the turn.
+    Stop,
+    /// A person paused it.
+    Person,
+    /// An offer was dismissed.
+    Dismiss,
+    /// An offer waits.
+    Offer,
+    /// A start failed.
+    StartFailed,
+}
+
+/// Why the queue of a chat does not run.
+#[must_use]
+pub fn held(chat: &Chat) -> Option<Held> {
+    let head = &chat.head;
+    if head.offer.is_some() {
+        Some(Held::Offer)
+    } else if head.failure.is_some() {
+        Some(Held::StartFailed)
+    } else {
+        head.paused.map(|paused| match paused {
+            Paused::Stop => Held::Stop,
+            Paused::Person => Held::Person,
+            Paused::Dismiss => Held::Dismiss,
+        })
+    }
+}
+
+/// The message that may be handed over next, if any waits that may. An exemption lifts a pause;
+/// beside an offer only its own resume makes one. Nothing lifts a failure but an act that clears it.
+#[must_use]
+pub fn next(chat: &Chat) -> Option<&Queued> {
+    let head = &chat.head;
+    let queue = &chat.aside.queue;
+    if head.failure.is_some() {
+        return None;
+    }
+    let exempt = head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
+    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
+}

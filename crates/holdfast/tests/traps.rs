@@ -1,0 +1,217 @@
+//! What went wrong for users of other hosts, row by row, where no other file has it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
+
+use std::time::{Duration, Instant};
+
+use holdfast_testkit::host::{PATIENCE, Place, TestHost};
+use holdfast_testkit::{proc, wait_until};
+use serde_json::{Value, json};
+
+/// How long a host that was started may show a chat as working whose agent is dead.
+const GHOST_MAX: Duration = Duration::from_secs(1);
+
+fn place(dir: &tempfile::TempDir) -> Place {
+    Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
+}
+
+fn turn_states(host: &TestHost<'_>, chat: &str) -> Vec<String> {
+    let turns = host.get(&format!("/chats/{chat}/turns"));
+    let turns = turns["items"].as_array().unwrap().iter();
+    turns.map(|turn| turn["state"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The agent has written its last line; what it wrote is wherever it is: pipe, spool, host, store.
+fn write_all(host: &TestHost<'_>, chat: &str, lines: usize) -> String {
+    let message = host.send(chat, &format!("[[stream {lines} 0]]"));
+    wait_until(PATIENCE, "the agent's last line", || {
+        host.place.evidence().text_written().lines().count() == lines
+    });
+    message
+}
+
+#[test]
+fn a_backlog_is_not_lost_with_the_host_that_had_it_in_memory() {
+    const LINES: usize = 5_000;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = write_all(&host, &chat, LINES);
+    host.kill();
+
+    let host = place.start();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(whole_text(&host, &chat), place.evidence().text_written());
+    assert_eq!(turn_states(&host, &chat), ["completed"]);
+}
+
+/// The whole of the one text that the agent said, also where the item shows only its head.
+fn whole_text(host: &TestHost<'_>, chat: &str) -> String {
+    let items = host.items(chat);
+    let said: Vec<&Value> =
+        items.iter().filter(|i| i["kind"] == "message" && i["role"] == "agent").collect();
+    assert_eq!(said.len(), 1);
+    match said[0]["full"]["href"].as_str() {
+        None => said[0]["text"].as_str().unwrap().to_owned(),
+        Some(href) => {
+            let bytes = said[0]["full"]["bytes"].as_u64().unwrap();
+            let range = host.range(href, &format!("bytes=0-{}", bytes - 1));
+            String::from_utf8(range.body).unwrap()
+        }
+    }
+}
+
+#[test]
+fn after_the_death_of_everything_what_is_shown_is_a_beginning_and_says_so() {
+    const LINES: usize = 2_000;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    host.send(&chat, &format!("[[stream {LINES} 1]]"));
+    host.wait("the middle", || host.said(&chat).lines().count() > LINES / 10);
+    host.kill_everything();
+
+    let host = place.start();
+    host.wait_offer(&chat);
+    let shown = whole_text(&host, &chat);
+    let written = place.evidence().text_written();
+    assert!(written.starts_with(&shown), "a beginning of what was written");
+    assert!(shown.ends_with('\n'), "up to the last whole line of the agent");
+    assert_eq!(turn_states(&host, &chat), ["lost"]);
+}
+
+#[test]
+fn a_chat_whose_agent_is_dead_is_no_ghost_that_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let first = host.send(&chat, "[[say on]] [[slow 600]]");
+    host.wait_message(&chat, &first, "taken");
+    host.kill_everything();
+
+    let host = place.start();
+    let started = Instant::now();
+    host.wait("the ghost to go", || host.chat(&chat)["status"]["lead"] == "done");
+    assert!(started.elapsed() < GHOST_MAX, "{:?}", started.elapsed());
+    assert_eq!(turn_states(&host, &chat), ["lost"]);
+    // The person just goes on: that is progress, and ends the offer.
+    let next = host.send(&chat, "[[count]]");
+    assert_eq!(host.get("/offers")["offers"], json!([]));
+    host.wait_message(&chat, &next, "settled");
+    host.wait_message(&chat, &first, "settled");
+    assert!(host.said(&chat).ends_with('2'), "the agent has the interrupted message too");
+    assert_eq!(place.evidence().prompts(), ["[[say on]] [[slow 600]]", "[[count]]"]);
+}
+
+#[test]
+fn a_stop_leaves_idle_chats_open_and_offers_none_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chats: Vec<String> = (0..5).map(|_| host.open()).collect();
+    for chat in &chats[1..] {
+        let message = host.send(chat, "hello");
+        host.wait_message(chat, &message, "settled");
+    }
+    assert!(host.stop().success());
+    let host = place.start();
+    for chat in &chats {
+        let row = host.chat(chat);
+        assert_eq!((&row["state"], &row["status"]["shown"]), (&json!("open"), &json!("idle")));
+    }
+    let counts = host.get("/host")["counts"].clone();
+    let expected = json!({ "open": 5, "queued": 0, "running": 0, "to_check": 0, "to_resume": 0 });
+    assert_eq!(counts, expected);
+    assert!(place.processes().is_empty(), "looking at them starts nothing");
+}
+
+#[test]
+fn a_turn_has_one_end_however_it_is_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[say on]] [[slow 600]]");
+    host.wait_message(&chat, &message, "taken");
+    assert!(host.stop().success());
+    let host = place.start();
+    host.wait_offer(&chat);
+    assert_eq!(turn_states(&host, &chat), ["lost"]);
+    host.kill();
+    let host = place.start();
+    assert_eq!(turn_states(&host, &chat), ["lost"]);
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait_shown(&chat, "idle");
+    let mut states = turn_states(&host, &chat);
+    states.sort();
+    assert_eq!(states, ["completed", "lost"]);
+}
+
+#[test]
+fn a_dead_agent_is_nobody_elses_connection() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let broken = host.open();
+    host.send(&broken, "[[die 1]]");
+    host.wait_offer(&broken);
+    let fresh = host.open();
+    let message = host.send(&fresh, "hello");
+    host.wait_message(&fresh, &message, "settled");
+    assert_eq!(place.evidence().pids().len(), 2);
+    assert_eq!(place.processes().len(), 1);
+}
+
+/// The agent exits before its first word of the session, so that there is nothing to resume but the
+/// message that was kept.
+#[test]
+fn a_chat_that_never_had_a_session_is_not_dead() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir).env("HOLDFAST_DEMO_START_DELAY_MS", "600000");
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "kept");
+    host.wait("the agent", || !place.processes().is_empty());
+    host.kill_everything();
+
+    place.env.clear();
+    let host = place.start();
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["summary"]["text"], "Was starting");
+    assert_eq!(host.queue(&chat), ["kept"]);
+    assert_eq!(host.resume(&chat)["outcome"], "pending");
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(
+        place.evidence().prompts(),
+        ["kept"],
+        "no continuation: there is nothing to continue"
+    );
+}
+
+/// The agent's child ended while its turn ran, and the host died: the agent has its result.
+#[test]
+fn a_host_that_dies_takes_no_agents_work_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[task 0.2 Read]] [[say on]] [[slow 1]]");
+    host.wait("the task", || host.chat(&chat)["activity"]["tasks"] != json!([]));
+    let agent = u32::try_from(place.evidence().pids()[0]).unwrap();
+    host.kill();
+    assert!(proc::is_alive(agent));
+    let host = place.start();
+    host.wait_message(&chat, &message, "settled");
+    host.wait_shown(&chat, "idle");
+    assert_eq!(host.chat(&chat)["activity"]["tasks"], json!([]));
+    assert_eq!(host.said(&chat), place.evidence().text_written());
+}
