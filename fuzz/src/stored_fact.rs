@@ -21,7 +21,7 @@ use serde::{Serialize, de::DeserializeOwned};
 ///
 /// When a fact or a head is written in another way than it is read, or when what a disk has kept
 /// breaks a rule that reads it.
-pub fn fold_stored(data: &[u8]) {
+pub(crate) fn fold_stored(data: &[u8]) {
     let mut chat = Chat::default();
     for (line, at) in data.split(|byte| *byte == b'\n').zip(1..) {
         if let Ok(fact) = serde_json::from_slice::<Fact>(line) {

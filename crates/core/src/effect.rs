@@ -5,7 +5,7 @@
 use crate::activity::Activity;
 use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
-use crate::head::{Chat, Life, Phase, Stranded};
+use crate::head::{Chat, Life, Phase, Prompt, Stranded};
 use crate::ids::{AttemptId, FrameNo};
 use crate::queue::next;
 
@@ -62,10 +62,16 @@ pub fn releasable(chat: &Chat) -> bool {
         .attempt
         .as_ref()
         .is_some_and(|attempt| attempt.phase == Phase::Ready && attempt.stop.is_none());
+    // An agent that cannot bring its session back would lose what it knows.
+    let comes_back = head
+        .attempt
+        .as_ref()
+        .is_some_and(|attempt| attempt.capabilities.load || attempt.capabilities.resume);
     ready
+        && comes_back
         && !Activity::of(chat).shows_work()
         && head.turn.is_none()
-        && head.prompts.is_empty()
+        && head.prompts.values().all(Prompt::is_written)
         && head.outstanding.is_none()
         && head.leftovers == 0
         && next(chat).is_none()

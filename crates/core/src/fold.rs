@@ -2,7 +2,7 @@
 //! count, for what is stored was decided once and is not argued with.
 
 use crate::activity::{Activity, shown};
-use crate::fact::{Evidence, Fact};
+use crate::fact::Fact;
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Delivery, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
@@ -236,17 +236,13 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
             } else if let Some(stranded) =
                 chat.head.stranded.iter_mut().find(|s| s.message == *message)
             {
-                // Late evidence: it is settled in the same commit.
+                // Late evidence: it is settled in the same commit. In doubt it was counted already.
                 stranded.why = Strand::Unknown { asking: false };
-                chat.head.session_messages += 1;
             }
         }
-        Fact::MessageSettled { message, evidence } => {
+        Fact::MessageSettled { message, .. } => {
             chat.head.outstanding.take_if(|o| o.message == *message);
-            if unstrand(chat, *message).is_some() && *evidence == Evidence::Person {
-                // A person says that the session holds it.
-                chat.head.session_messages += 1;
-            }
+            unstrand(chat, *message);
         }
         Fact::MessageRefused { message, .. } => strand(chat, *message, Strand::Refused),
         Fact::MessageDoubted { message, asking } => {
@@ -259,13 +255,22 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
 fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
     let head = &mut chat.head;
     if let Some(stranded) = head.stranded.iter_mut().find(|s| s.message == message) {
+        if why == Strand::Refused && stranded.why != Strand::Refused {
+            // It was counted while it was in doubt, and is provably not there.
+            head.session_messages = head.session_messages.saturating_sub(1);
+        }
         stranded.why = why;
         return;
     }
     let Some(o) = head.outstanding.take_if(|o| o.message == message) else { return };
     if o.state == Delivery::Taken {
-        // What the session held is counted anew when its store was asked.
         head.session_messages = head.session_messages.saturating_sub(1);
+    }
+    let before = head.session_messages;
+    if why != Strand::Refused {
+        // The session may hold it, whatever a person makes of it: a later message with the same
+        // words is not to be taken for this one.
+        head.session_messages += 1;
     }
     head.stranded.push(Stranded {
         message,
@@ -273,7 +278,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         digest: o.digest,
         item: o.item,
         why,
-        before: head.session_messages,
+        before,
         by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
     });
 }

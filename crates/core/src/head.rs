@@ -170,7 +170,7 @@ pub struct Stranded {
     pub item: ItemId,
     /// Why it is here.
     pub why: Strand,
-    /// How many messages the agent's session held before it.
+    /// How many messages the agent's session held before it at most.
     pub before: u64,
     /// Whether it was given to the attempt whose stop is offered, or by a resume of that offer, so
     /// that a resume settles it.
@@ -245,6 +245,12 @@ impl Prompt {
     pub const fn is_open(&self) -> bool {
         matches!(self.state, PromptState::Open)
     }
+
+    /// Whether its answer is with the agent, which may never say a word about it: nobody waits.
+    #[must_use]
+    pub const fn is_written(&self) -> bool {
+        matches!(self.state, PromptState::Written)
+    }
 }
 
 /// A live task.
@@ -302,7 +308,7 @@ pub struct Head {
     pub mode: Option<String>,
     /// The agent's session.
     pub handle: Option<Handle>,
-    /// How many messages that session took, as far as known.
+    /// How many messages that session holds at most, as far as known: those in doubt are counted.
     pub session_messages: u64,
     /// The ordinal of the last attempt.
     pub attempts: u32,

@@ -22,7 +22,7 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// The private memory of a keeper, whatever passes through it.
 const KEEPER_ANONYMOUS_BYTES_MAX: u64 = 3 * MIB / 2;
 /// The memory of a host while the longest lines pass: some copies of one line, and itself.
-const HOST_RESIDENT_BYTES_MAX: u64 = 320 * MIB;
+const HOST_RESIDENT_BYTES_MAX: u64 = 160 * MIB;
 
 fn place(dir: &tempfile::TempDir) -> Place {
     Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())

@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
 use holdfast_testkit::host::Place;
-use holdfast_testkit::scenario::{Stop, kill_the_host, stop_everything};
+use holdfast_testkit::scenario::{Stop, kill_the_host, offers, stop_everything};
 
 fn place(dir: &tempfile::TempDir) -> Place {
     Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
@@ -29,4 +29,39 @@ fn a_stop_and_a_kill_of_everything_give_the_same_offers() {
         ("question", "Waiting for your answer: Which colour?"),
     ];
     assert_eq!(killed, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+}
+
+/// Resume-all starts three agents at once, not all of them.
+#[test]
+fn resuming_many_starts_three_at_once() {
+    const CHATS: usize = 7;
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir);
+    let host = place.start();
+    let chats: Vec<String> = (0..CHATS).map(|_| host.open()).collect();
+    for chat in &chats {
+        host.send(chat, "[[slow 600]]");
+    }
+    host.wait("all to work", || place.evidence().prompts().len() == CHATS);
+    host.stop();
+    place.env.insert("HOLDFAST_DEMO_START_DELAY_MS".to_owned(), "700".to_owned());
+    let host = place.start();
+    host.wait("the offers", || offers(&host).len() == CHATS);
+    host.post("/offers/resume", &serde_json::json!({ "chats": "all" })).ok();
+    // An agent that has begun to speak a second time is past its start.
+    let mut most = 0;
+    host.wait("all to be resumed", || {
+        let rows = host.get("/chats?limit=50");
+        let starting = rows["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|row| row["status"]["process"] == "starting");
+        let starting = starting.filter_map(|row| row["id"].as_str());
+        let born = starting.filter(|chat| place.has_agent(chat)).count();
+        most = most.max(born);
+        offers(&host).is_empty()
+    });
+    assert!((1..=3).contains(&most), "{most} at once");
+    host.stop();
 }

@@ -13,7 +13,7 @@ use holdfast_core::item::Delta;
 use holdfast_core::limits::{DELTA_BYTES_MAX, OPERATION_KEPT_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{Store, StoredOperation};
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot};
 
 use crate::actor::{self, Handle, Message};
 use crate::agents::Agents;
@@ -30,6 +30,9 @@ pub struct KeeperProgram {
     /// Its arguments.
     pub args: Vec<OsString>,
 }
+
+/// Resumes that start an agent at once (offers.md).
+const RESUMES_AT_ONCE: usize = 3;
 
 /// What a host is made with.
 #[derive(Clone, Debug)]
@@ -55,6 +58,8 @@ pub struct Shared {
     stopping: AtomicBool,
     attempts: AtomicUsize,
     attempt_ended: Notify,
+    /// Places for resumes that start at once.
+    pub(crate) resumes: Arc<Semaphore>,
     damage: Mutex<Vec<String>>,
 }
 
@@ -130,6 +135,7 @@ impl Host {
             stopping: AtomicBool::new(false),
             attempts: AtomicUsize::new(0),
             attempt_ended: Notify::new(),
+            resumes: Arc::new(Semaphore::new(RESUMES_AT_ONCE)),
             damage: Mutex::new(Vec::new()),
         };
         Self { shared: Arc::new(shared) }

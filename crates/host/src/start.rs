@@ -54,6 +54,10 @@ impl Host {
                 Ok(true) if release_ended(&dir) => {
                     tokio::spawn(remove_when_dead(dir));
                 }
+                Ok(true) if holds_leftovers(&dir) => tracing::info!(
+                    "the keeper of attempt {} holds what a closed chat left running",
+                    dir.attempt()
+                ),
                 Ok(true) | Err(_) => self.shared.note_damage(format!(
                     "A keeper lives that belongs to no chat of this store: attempt {}. It was \
                      left alone.",
@@ -71,6 +75,12 @@ fn release_ended(dir: &AttemptDir) -> bool {
     let over = record.agent.is_none_or(|agent| !holdfast_keeper::tree::is_alive(agent))
         && holdfast_keeper::tree::count(dir.attempt()).is_ok_and(|count| count == 0);
     over && holdfast_keeper::tree::kill_keeper(record.keeper)
+}
+
+/// Whether a keeper only holds what a person chose to leave: its agent is dead, something lives on.
+fn holds_leftovers(dir: &AttemptDir) -> bool {
+    let Ok(Some(record)) = dir.record() else { return false };
+    record.agent.is_some_and(|agent| !holdfast_keeper::tree::is_alive(agent))
 }
 
 /// Removes an attempt from the disk once its keeper, which was killed, is gone.

@@ -270,7 +270,10 @@ impl Driver {
             attempt: self.attempt.uuid(),
             secret,
             incarnation: w.journal.store.incarnation(),
-            limits: Limits::default(),
+            limits: match w.weather.keeper_patience.filter(|_| !w.calm) {
+                Some(ms) => Limits { host_gone_ms: ms, start_wait_ms: ms, ..Limits::default() },
+                None => Limits::default(),
+            },
         };
         let settled_at = w.clock.awake + NAMES_SETTLE_MICROS;
         let holder = Holder::Nobody;
@@ -538,7 +541,9 @@ impl Driver {
             let (fault, text) = (StartFault::AgentRefused, "its keeper ended".to_owned());
             rest.push_back(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
         }
-        rest.push_back(dead(death, boot, Vec::new()));
+        let lives = !w.calm && w.rng.permille(w.weather.survivors);
+        let survivors = if lives { vec![1] } else { Vec::new() };
+        rest.push_back(dead(death, boot, survivors));
         Stage::Burying { rest }
     }
 

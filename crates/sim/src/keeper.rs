@@ -6,7 +6,7 @@ use std::rc::Rc;
 use holdfast_core::ids::AttemptId;
 use holdfast_keeper::core::{ConnectionId, Effect, Input, KeeperCore, Look, Pushed, Target};
 use holdfast_keeper::limits::MESSAGE_BYTES_MAX;
-use holdfast_keeper::protocol::Message;
+use holdfast_keeper::protocol::{Message, Phase};
 use holdfast_keeper::record::{Exit, FoundBy, ProcessId, Survivor};
 use holdfast_keeper::spool::PowerCutFs;
 
@@ -304,11 +304,22 @@ impl Keeper {
         self.feed(w, attempt, Input::AgentExited(exit))
     }
 
+    fn tick(&mut self, w: &mut World, attempt: AttemptId) -> Alive {
+        let (phase, at) = (self.core.phase(), self.core.spool().end());
+        let alive = self.feed(w, attempt, Input::Tick);
+        // No host has come for too long.
+        let ends = phase == Phase::Running && self.core.phase() == Phase::Stopping;
+        if let Some(seen) = w.evidence.attempts.get_mut(&attempt).filter(|_| ends) {
+            seen.signalled_at.get_or_insert(at);
+        }
+        alive
+    }
+
     /// Somebody tells it to end: a service manager, a shutdown.
     pub(crate) fn signal_from_outside(&mut self, w: &mut World, attempt: AttemptId) -> Alive {
         let at = self.core.spool().end();
         if let Some(seen) = w.evidence.attempts.get_mut(&attempt)
-            && self.core.phase() == holdfast_keeper::protocol::Phase::Running
+            && self.core.phase() == Phase::Running
         {
             seen.signalled_at.get_or_insert(at);
         }
@@ -344,7 +355,7 @@ pub(crate) fn step(
         return;
     };
     let alive = act(&mut keeper, w);
-    let ended = keeper.core.phase() == holdfast_keeper::protocol::Phase::Ended
+    let ended = keeper.core.phase() == Phase::Ended
         && keeper.agent.is_some()
         && !keeper.fate.dead.get();
     if let Some(seen) = w.evidence.attempts.get_mut(&attempt).filter(|_| ended) {
@@ -366,7 +377,7 @@ pub(crate) fn take_turn(w: &mut World, attempt: AttemptId, turn: Turn) {
         Turn::Output => keeper.take_output(w, attempt),
         Turn::Stdin => keeper.fill_stdin(w, attempt),
         Turn::Reap => keeper.reap(w, attempt),
-        Turn::Tick => keeper.feed(w, attempt, Input::Tick),
+        Turn::Tick => keeper.tick(w, attempt),
         Turn::Agent => {
             if let Some(mut agent) = keeper.agent.take() {
                 agent.step(w);

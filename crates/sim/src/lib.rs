@@ -57,6 +57,15 @@ pub struct History {
 /// Runs the history that follows from `seed`: the same each time.
 #[must_use]
 pub fn run(seed: u64, telling: Telling) -> History {
+    let played = std::panic::catch_unwind(|| play(seed, telling));
+    played.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+        History { seed, violation: Some(format!("a panic: {words}")), trace: Vec::new() }
+    })
+}
+
+fn play(seed: u64, telling: Telling) -> History {
     let mut w = World::new(seed, telling == Telling::Yes);
     for _ in 0..STEPS_MAX {
         if w.violation().is_some() || w.is_over() {

@@ -253,7 +253,9 @@ fn say(w: &mut World) -> Wish {
         1 => Send::Interrupt,
         _ => Send::Queue,
     };
-    Wish::Send { text: w.token(), by, send }
+    // Some words are said again and again.
+    let text = if w.rng.permille(150) { "go on".to_owned() } else { w.token() };
+    Wish::Send { text, by, send }
 }
 
 fn about_queue(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
@@ -276,7 +278,8 @@ fn about_queue(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
 }
 
 pub(crate) fn about_prompt(w: &mut World, chat: &holdfast_core::head::Chat) -> Option<Wish> {
-    let open: Vec<_> = chat.head.prompts.keys().copied().collect();
+    let open = chat.head.prompts.iter().filter(|(_, prompt)| prompt.is_open() || !w.calm);
+    let open: Vec<_> = open.map(|(id, _)| *id).collect();
     let prompt = *w.rng.pick(&open)?;
     let option = if w.rng.permille(500) { "yes" } else { "no" }.to_owned();
     let answer = PromptAnswer::Option { option, text: None };

@@ -1,7 +1,7 @@
 //! The end of a history: nothing goes wrong any more, agents do what is asked, and a person sees to
 //! what needs one. Then everything must come to an end: every state has a way out.
 
-use holdfast_core::head::{Chat, Life};
+use holdfast_core::head::{Chat, Life, Prompt};
 use holdfast_core::ids::ChatId;
 use holdfast_core::input::{Anyway, Choice, Command};
 
@@ -41,8 +41,16 @@ pub(crate) fn settle(w: &mut World) {
             return check::at_rest(w);
         }
     }
-    let stuck: Vec<String> = open(w).map(|(id, chat)| format!("{id}: {:?}", chat.head)).collect();
-    w.fail(format!("there is no way out: {stuck:?}"));
+    let chats: Vec<(ChatId, Chat)> = open(w).collect();
+    for (id, chat) in chats {
+        match next_act(w, &chat) {
+            Next::Act(_) | Next::Wait => {
+                return w.fail(format!("{id} has no way out: {:?}", chat.head));
+            }
+            Next::Nothing => {}
+        }
+    }
+    w.fail("no host comes to rest".to_owned());
 }
 
 /// Lets things happen until nothing does.
@@ -98,7 +106,7 @@ fn next_act(w: &mut World, chat: &Chat) -> Next {
     if head.life == Life::Closed {
         return act(Command::Reopen);
     }
-    if !head.prompts.is_empty() {
+    if head.prompts.values().any(Prompt::is_open) {
         return match people::about_prompt(w, chat) {
             Some(wish) => Next::Act(wish),
             None => Next::Wait,

@@ -28,6 +28,10 @@ pub(crate) struct Weather {
     /// Idleness after which an agent is released, in microseconds.
     pub(crate) release_after: Option<u64>,
     pub(crate) manners: Option<Manners>,
+    /// How long a keeper waits for a host, or for its first greeting; none: as it does by default.
+    pub(crate) keeper_patience: Option<u64>,
+    /// Of deaths: something of the tree may live on.
+    pub(crate) survivors: u64,
 }
 
 impl Weather {
@@ -45,6 +49,12 @@ impl Weather {
         };
         if rng.permille(500) {
             weather.manners = Some(Manners::Odd);
+        }
+        if rng.permille(200) {
+            weather.keeper_patience = Some(500 + rng.next() % 3000);
+        }
+        if rng.permille(100) {
+            weather.survivors = 200;
         }
         match rng.below(10) {
             0 => {}

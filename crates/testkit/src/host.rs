@@ -124,6 +124,12 @@ impl Place {
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
     }
 
+    /// Whether the agent of a chat has been born: by its temp directory, which no other chat has.
+    pub fn has_agent(&self, chat: &str) -> bool {
+        let temp = self.data_dir().join("tmp").join(chat);
+        !proc::with_variable("TMPDIR", &temp.to_string_lossy()).is_empty()
+    }
+
     /// Every living process of every attempt of this place, found by its cookie.
     pub fn processes(&self) -> Vec<u32> {
         self.attempts().iter().flat_map(|attempt| proc::of_attempt(attempt)).collect()

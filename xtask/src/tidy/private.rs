@@ -25,13 +25,13 @@ const PATHS: &[&str] = &[
 const MARKS: &[&str] =
     &[concat!("issues", " show"), concat!("Co-Authored", "-By:"), concat!("Generated", " with [")];
 
-/// cargo writes the default registry's name into its own lock file.
+/// cargo writes the default registry's name into its own lock files.
 const LOCK_FILE: &str = "Cargo.lock";
 
 /// No file names a package host, a path of one machine, or a private tool.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in tree.files.iter().filter(|file| file.path != LOCK_FILE) {
+    for file in tree.files.iter().filter(|file| !is_lock_file(&file.path)) {
         for (number, line) in file.lines() {
             let mut found = |kind: &str, word: &str| {
                 findings.push(Finding::line(&file.path, number, format!("names {kind} {word}")));
@@ -48,6 +48,10 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn is_lock_file(path: &str) -> bool {
+    path.rsplit('/').next() == Some(LOCK_FILE)
 }
 
 /// Whether `path` stands in the line and is not the tail of a longer path.
@@ -81,7 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_file_may_name_where_its_packages_are_from() {
+    fn a_lock_file_may_name_where_its_packages_are_from() {
         assert!(check(&files(&[(LOCK_FILE, HOSTS[0])])).is_empty());
+        assert!(check(&files(&[(&format!("fuzz/{LOCK_FILE}"), HOSTS[0])])).is_empty());
+        assert_eq!(check(&files(&[(&format!("my-{LOCK_FILE}"), HOSTS[0])])).len(), 1);
     }
 }

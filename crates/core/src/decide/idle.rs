@@ -4,6 +4,7 @@
 use super::{Draft, turn};
 use crate::effect::releasable;
 use crate::fact::{Evidence, Fact, StopWhy};
+use crate::head::Prompt;
 use crate::limits::QUIET_TURN_MICROS;
 use crate::time::Awake;
 
@@ -11,7 +12,7 @@ pub(super) fn tick(d: &mut Draft<'_>, last_word: Awake, release_after: Option<u6
     let quiet = d.given.awake.since(last_word);
     let head = &d.chat.head;
     let tells = d.serving().is_some_and(|attempt| attempt.capabilities.own_turns_end);
-    let undisturbed = head.outstanding.is_none() && head.prompts.is_empty();
+    let undisturbed = head.outstanding.is_none() && head.prompts.values().all(Prompt::is_written);
     if !tells && undisturbed && quiet >= QUIET_TURN_MICROS {
         turn::close_own(d, Evidence::Quiet);
     }

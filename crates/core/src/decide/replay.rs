@@ -39,6 +39,10 @@ pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
 /// the session is known to hold was shortened by the agent, and its count proves nothing.
 fn find(asking: &Stranded, messages: u64, last: Option<&str>) -> Found {
     let same = last == Some(asking.digest.as_str());
+    if messages == 0 {
+        // An agent that replays nothing at all may know more than it tells.
+        return Found::Nothing;
+    }
     match (same, messages.cmp(&asking.before)) {
         (true, std::cmp::Ordering::Greater) => Found::Named,
         (false, std::cmp::Ordering::Equal | std::cmp::Ordering::Greater) => Found::Absent,

@@ -16,7 +16,7 @@ use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal};
 use holdfast_http::port::StopAgents;
 use holdfast_store::{Options, Sqlite, Store};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -85,6 +85,7 @@ enum Ended {
 }
 
 async fn serve(args: &Args) -> Result<Ended, Failed> {
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
     if args.store != "sqlite" {
         let text = format!("the store {:?} is not there yet: only sqlite is", args.store);
         return Err(Failed::new(USAGE, anyhow!(text)));
@@ -126,8 +127,8 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     data.announce(&endpoint)?;
     greet(args, &data, &endpoint)?;
 
-    let wish = wait(&mut wishes).await?;
-    exit_on_second_signal()?;
+    let wish = signals.wish(&mut wishes).await;
+    signals.exit_on_next();
     match wish {
         Wish::Stop(StopAgents::Stop) => host.stop_agents(Cause::Quit).await,
         Wish::Stop(StopAgents::Keep) | Wish::Restart => host.keep_agents(),
@@ -184,31 +185,44 @@ fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()>
     Ok(())
 }
 
-/// What is wished first: by a signal or by a caller.
-async fn wait(wishes: &mut mpsc::Receiver<Wish>) -> anyhow::Result<Wish> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(tokio::select! {
-        _ = terminate.recv() => Wish::Stop(StopAgents::Stop),
-        _ = interrupt.recv() => Wish::Stop(StopAgents::Stop),
-        _ = hangup.recv() => Wish::Restart,
-        wish = wishes.recv() => wish.unwrap_or(Wish::Stop(StopAgents::Stop)),
-    })
+/// The signals that a host obeys. They are listened to before anything is adopted, so that none of
+/// them ends the host by its default.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
 }
 
-fn exit_on_second_signal() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::spawn(async move {
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// What is wished first: by a signal or by a caller.
+    async fn wish(&mut self, wishes: &mut mpsc::Receiver<Wish>) -> Wish {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = self.terminate.recv() => Wish::Stop(StopAgents::Stop),
+            _ = self.interrupt.recv() => Wish::Stop(StopAgents::Stop),
+            _ = self.hangup.recv() => Wish::Restart,
+            wish = wishes.recv() => wish.unwrap_or(Wish::Stop(StopAgents::Stop)),
         }
-        #[expect(clippy::exit, reason = "a second signal exits at once")]
-        std::process::exit(1);
-    });
-    Ok(())
+    }
+
+    /// From here on a further signal exits at once.
+    fn exit_on_next(mut self) {
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = self.terminate.recv() => {}
+                _ = self.interrupt.recv() => {}
+            }
+            #[expect(clippy::exit, reason = "a second signal exits at once")]
+            std::process::exit(FAILED.into());
+        });
+    }
 }
 
 /// Becomes the new host, on the same port. Returns only if that failed.

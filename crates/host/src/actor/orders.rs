@@ -7,6 +7,7 @@ use holdfast_agent::codec::EncodeError;
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
 use holdfast_core::frame::Outgoing;
+use holdfast_core::head::Phase;
 use holdfast_core::limits::{HEAD_BYTES_MAX, STOP_GRACE_MICROS};
 
 use super::shell::Actor;
@@ -46,6 +47,8 @@ impl Actor {
             agent: head.agent.clone(),
             cwd: head.cwd.clone(),
             position: self.core.position(),
+            resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
+            pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),
         };
         attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
     }
@@ -112,6 +115,8 @@ impl Actor {
                 | StopWhy::StartFailed => None,
             },
         });
+        let attempt = self.core.chat().head.attempt.as_ref();
+        orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
         orders.acknowledged = self.core.position().0;
         driver.give(orders);
         self.driver = Some(driver);

@@ -5,7 +5,7 @@ use holdfast_core::fact::Death;
 use holdfast_core::input::Boot;
 use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
-use holdfast_keeper::registry;
+use holdfast_keeper::registry::{self, KeeperRecord};
 use holdfast_keeper::tree::{self, Survivors};
 use tokio::sync::mpsc;
 
@@ -17,6 +17,10 @@ const RECORDS_WAITING_MAX: usize = 16;
 /// Takes in what a dead keeper left, proves the death of what it kept, and tells it.
 pub(super) async fn bury(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
+    if record.as_ref().is_some_and(|record| lives_elsewhere(record)) {
+        unadopted(run).await;
+        return;
+    }
     let (end, born) = take_rest(run).await;
     let boot = match (&record, tree::boot_id()) {
         (Some(record), Ok(now)) if record.boot_id == now => Boot::Same,
@@ -48,6 +52,12 @@ pub(super) async fn bury(run: &mut Run) {
         run.fault(StartFault::AgentRefused, text).await;
     }
     run.dead(death, boot, survivors).await;
+}
+
+/// Whether the keeper that the record names lives although the lock here is free: then this is a copy
+/// of the directory that it belongs to, and what it keeps is not ours to end.
+fn lives_elsewhere(record: &KeeperRecord) -> bool {
+    tree::boot_id().is_ok_and(|boot| boot == record.boot_id) && tree::is_alive(record.keeper)
 }
 
 /// Takes in the rest of the spool; says how the attempt ended, if that is written there, and

@@ -16,7 +16,7 @@ use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
 use holdfast_keeper::record::{Exit, TreeEnd};
 use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
@@ -90,12 +90,21 @@ impl Run {
                 Origin::Fresh => Boot::Same,
                 Origin::Adopted => Boot::Other,
             };
-            self.dead(Death::NeverBorn, boot, Vec::new()).await;
+            self.dead(Death::NeverBorn, boot, self.without_folder()).await;
         } else {
             self.keep().await;
         }
         self.clear().await;
         self.shared.uncount_attempt();
+    }
+
+    /// What still lives of an attempt whose folder is gone. It is shown, not ended: whoever removed
+    /// the folder, or made this copy of the store without it, may know more.
+    fn without_folder(&self) -> Vec<u32> {
+        match holdfast_keeper::tree::count(self.start.attempt.uuid()) {
+            Ok(0) => Vec::new(),
+            Ok(_) | Err(_) => vec![self.start.pid.unwrap_or_default()],
+        }
     }
 
     /// Tells the actor.
@@ -134,8 +143,23 @@ impl Run {
         self.say(Word::Event(KeeperEvent::SpawnFailed { fault, text })).await;
     }
 
+    /// Waits for a place among the resumes that start at once; it is free again when the session
+    /// stands, or will not.
+    async fn take_turn(&self) {
+        let Ok(place) = Arc::clone(&self.shared.resumes).acquire_owned().await else { return };
+        let mut orders = self.orders.clone();
+        tokio::spawn(async move {
+            let over = |orders: &Orders| orders.ready || orders.finished || orders.stop.is_some();
+            let _ = orders.wait_for(over).await;
+            drop(place);
+        });
+    }
+
     /// Puts the attempt on disk and starts its keeper.
     async fn bring_forth(&self) -> bool {
+        if self.start.resuming {
+            self.take_turn().await;
+        }
         if !Path::new(&self.start.cwd).is_dir() {
             self.fault(StartFault::DirectoryGone, self.start.cwd.clone()).await;
             return false;
@@ -250,11 +274,15 @@ impl Run {
         };
         let writer = writer::Writer::new(link.clone(), self.orders.clone(), self.speak.clone());
         let writer = AbortOnDrop(tokio::spawn(writer.run(self.start.attempt)).abort_handle());
+        // Once at the start: a host that comes back does not know what is left over.
+        let spoke = Arc::new(Notify::new());
+        spoke.notify_one();
         let watch = leftovers::watch(
             link.clone(),
             self.dir.clone(),
             self.start.attempt,
             self.speak.clone(),
+            Arc::clone(&spoke),
         );
         let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
         if self.position >= end_then {
@@ -263,6 +291,7 @@ impl Run {
         while let Some((record, next)) = events.recv().await {
             self.position = next;
             let end = death_of(&record);
+            spoke.notify_one();
             self.tell(record, next, end.is_some()).await;
             if self.speak.is_closed() {
                 return Served::Lost;

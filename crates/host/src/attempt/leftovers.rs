@@ -2,6 +2,7 @@
 //! the agent. A tool's own shell, a language server, a background command that the agent holds are
 //! its children; what was left behind when its parent ended was handed to the keeper.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdfast_core::ids::AttemptId;
@@ -11,26 +12,34 @@ use holdfast_keeper::connect::Link;
 use holdfast_keeper::protocol::Leftover;
 use holdfast_keeper::registry::AttemptDir;
 use holdfast_keeper::tree;
-use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{sleep, timeout};
 
 use super::Word;
 
-/// How often it is looked.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How long after an agent's word it is looked: what a tool call leaves is there by then.
+const LOOK_AFTER: Duration = Duration::from_secs(2);
+/// How often it is looked while something is known to be left over.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
-/// Tells the actor what outlived its tool call, whenever that changes.
+/// Tells the actor what outlived its tool call, whenever that changes. An agent that says nothing
+/// leaves nothing, and costs nothing: each look reads all of `/proc`.
 pub(super) async fn watch(
     link: Link,
     dir: AttemptDir,
     attempt: AttemptId,
     speak: mpsc::Sender<(AttemptId, Word)>,
+    spoke: Arc<Notify>,
 ) {
     let mut told = Vec::new();
-    let mut look = interval(LOOK_EVERY);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        look.tick().await;
+        if told.is_empty() {
+            spoke.notified().await;
+        } else {
+            // Whichever comes first.
+            let _ = timeout(LOOK_AGAIN, spoke.notified()).await;
+        }
+        sleep(LOOK_AFTER).await;
         let Ok(status) = link.status().await else { return };
         let agent = dir.record().ok().flatten().and_then(|record| record.agent);
         let Some(agent) = agent.filter(|agent| tree::is_alive(*agent)) else { continue };

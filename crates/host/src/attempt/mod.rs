@@ -60,6 +60,10 @@ pub struct StartSpec {
     pub cwd: String,
     /// The next record to read.
     pub position: Position,
+    /// Whether it is started to resume an offer.
+    pub resuming: bool,
+    /// The agent's pid, as far as known.
+    pub pid: Option<u32>,
 }
 
 /// What a driver tells its actor.
@@ -98,6 +102,8 @@ pub struct Orders {
     pub frames: BTreeMap<u64, FrameOrder>,
     /// That it is to stop.
     pub stop: Option<StopOrder>,
+    /// Whether its session stands.
+    pub ready: bool,
     /// The position before which everything is committed.
     pub acknowledged: u64,
     /// The death is committed: its traces can go.

@@ -30,7 +30,7 @@ async fn the_same_body_to_another_chat_is_another_request() {
     let (one, other) = (border.chat().await, border.chat().await);
     let key = [("idempotency-key", "k1")];
     let body = json!({"text": "hello"}).to_string();
-    let path = |chat: &str| format!("/api/v1/chats/{chat}/messages");
+    let path = |chat: &holdfast_core::ids::ChatId| format!("/api/v1/chats/{chat}/messages");
     let first = border.call_with("POST", &path(&one), &key, body.clone()).await;
     assert_eq!(first.status.as_u16(), 202);
     let second = border.call_with("POST", &path(&other), &key, body).await;

@@ -202,6 +202,7 @@ impl Agent {
             Act::TaskOn { kind, foreground } => self.begin_task(w, kind, foreground),
             Act::TaskOff => self.end_a_task(w),
             Act::Title => self.title(w),
+            Act::Noise => self.make_noise(w),
             Act::Linger => {}
             Act::Die => {
                 if !w.calm {
@@ -228,6 +229,9 @@ impl Agent {
             if self.turn.is_none() && w.rng.permille(300) {
                 // A background task woke it: it speaks although nobody asked.
                 self.speak(w, Voice::Message);
+                if w.rng.permille(200) {
+                    self.ask(w, Wants::Question);
+                }
             }
         }
     }

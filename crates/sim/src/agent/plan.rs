@@ -16,6 +16,8 @@ pub(crate) enum Act {
     },
     TaskOff,
     Title,
+    /// A line that makes no sense.
+    Noise,
     /// It works on, without a word, until somebody stops it.
     Linger,
     /// Its process ends in the middle.
@@ -71,7 +73,7 @@ pub(crate) fn reception(rng: &mut Rng, manners: Manners) -> Reception {
     }
     let mut acts = VecDeque::new();
     for _ in 0..rng.below(5) {
-        acts.push_back(one(rng));
+        acts.push_back(one(rng, manners));
     }
     if manners == Manners::Odd {
         match rng.below(20) {
@@ -88,7 +90,7 @@ pub(crate) fn reception(rng: &mut Rng, manners: Manners) -> Reception {
     Reception::Work(acts)
 }
 
-fn one(rng: &mut Rng) -> Act {
+fn one(rng: &mut Rng, manners: Manners) -> Act {
     match rng.below(16) {
         0..=5 => Act::Say(Voice::Message),
         6 | 7 => Act::Say(Voice::Thought),
@@ -102,6 +104,7 @@ fn one(rng: &mut Rng) -> Act {
         }
         13 => Act::TaskOff,
         14 => Act::Title,
+        15 if manners == Manners::Odd => Act::Noise,
         _ => Act::Say(Voice::Message),
     }
 }

@@ -133,6 +133,24 @@ impl Agent {
         self.write(w, &line, Told::TaskOff { id });
     }
 
+    /// Writes what no protocol has.
+    pub(super) fn make_noise(&mut self, w: &mut World) {
+        let lines: [&[u8]; 5] = [
+            b"not JSON at all",
+            b"{\"jsonrpc\":\"2.0\",\"method\":\"x/unknown\",\"params\":[]}",
+            b"{\"jsonrpc\":\"2.0\",\"id\":4096,\"result\":{}}",
+            b"\xff\xfe{}",
+            b"{\"id\":\"\\ud800\",\"method\":\"fs/read_text_file\"}",
+        ];
+        let at = w.rng.below(lines.len());
+        let Some(line) = lines.get(at) else { return };
+        w.say(|| format!("agent {} > noise {at}", short(self.attempt)));
+        self.written += line.len() as u64 + 1;
+        self.stdout.extend(*line);
+        self.stdout.push_back(b'\n');
+        self.lines.push_back((self.written, Told::Other));
+    }
+
     pub(super) fn title(&mut self, w: &mut World) {
         let title = format!("titled {}", w.token());
         let update = json!({ "sessionUpdate": "session_info_update", "title": title });

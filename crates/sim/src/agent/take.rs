@@ -157,7 +157,8 @@ impl Agent {
 
     /// The answer to a question of its own.
     fn answered(&mut self, w: &mut World, id: &Value, line: &Value) {
-        let request = id.as_u64().unwrap_or(0);
+        // The refusal of what was noise.
+        let Some(request) = id.as_u64() else { return };
         let option = line.pointer("/result/outcome/optionId").and_then(Value::as_str);
         check::prompts::reached(w, self.attempt, request, option);
         let turn = self.turn.as_mut().filter(|turn| turn.waits == Some(request));

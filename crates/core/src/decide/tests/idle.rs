@@ -1,4 +1,5 @@
 use super::*;
+use crate::limits::QUIET_TURN_MICROS;
 
 const AFTER: Option<u64> = Some(1000);
 
@@ -103,4 +104,27 @@ fn time_ends_no_offer_and_no_failure() {
     let mut scene = Scene::starting();
     scene.start_fails(StartFault::LoginNeeded).quiet(u64::MAX / 4, AFTER);
     assert!(scene.last.is_empty() && scene.failure().is_some());
+}
+
+/// An agent may ask in a turn of its own, have its answer, and say no more.
+#[test]
+fn an_answer_that_the_agent_has_keeps_neither_turn_nor_agent() {
+    let mut scene = Scene::idle();
+    scene.stirred().prompt(1, PromptKind::Question, "q");
+    let answer = scene.answer(1);
+    scene.does(answer).quiet(QUIET_TURN_MICROS, None);
+    assert!(scene.last.is_empty(), "the answer is on its way");
+    scene.written().quiet(QUIET_TURN_MICROS, None);
+    assert_eq!(scene.last(), ["t2 completed quiet"]);
+    scene.quiet(1000, AFTER);
+    assert_eq!(scene.last(), ["stop idle"]);
+}
+
+#[test]
+fn an_agent_that_cannot_come_back_is_not_released() {
+    let mut scene = Scene::starting();
+    let capabilities = Capabilities { load: false, resume: false, ..Capabilities::default() };
+    scene.born().ready_as("root", capabilities).runs();
+    scene.quiet(u64::MAX / 4, AFTER);
+    assert_eq!(scene.last(), [""; 0]);
 }

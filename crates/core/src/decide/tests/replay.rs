@@ -1,4 +1,5 @@
 use super::*;
+use crate::provider::Proof;
 
 /// A chat with `earlier` settled messages, whose last message is in doubt; an agent that was
 /// started for another one is about to tell its history.
@@ -18,7 +19,9 @@ fn asked(earlier: u64) -> Scene {
 fn a_history_names_the_message_or_lacks_it_or_proves_nothing() {
     for (earlier, messages, ours, found) in [
         (0, 1, true, &["taken m0 agentstore", "settled m0 agentstore"][..]),
-        (0, 0, false, &["refused m0 not in store"]),
+        (0, 1, false, &["refused m0 not in store"]),
+        // An agent that replays nothing at all may know more than it tells.
+        (0, 0, false, &["doubted m0"]),
         (2, 3, true, &["taken m2 agentstore", "settled m2 agentstore"]),
         (2, 4, true, &["taken m2 agentstore", "settled m2 agentstore"]),
         (2, 2, false, &["refused m2 not in store"]),
@@ -69,4 +72,19 @@ fn a_persons_word_comes_before_the_answer_of_the_store() {
     scene.does(Command::Resolve { message: id("m0"), choice: Choice::Discard });
     scene.replays(1, Some("m0"));
     assert!(scene.last.is_empty());
+}
+
+#[test]
+fn a_message_that_failed_in_doubt_is_not_taken_for_a_later_one_with_the_same_words() {
+    let mut scene = Scene::idle();
+    scene.send("again").written();
+    let frame = scene.chat.head.outstanding.as_ref().unwrap().frame;
+    let (proof, text) = (Proof::Nothing, "x".to_owned());
+    scene.says(ProviderEvent::MessageFailed { frame, proof, text });
+    scene.does(Command::Resolve { message: id("again"), choice: Choice::Discard });
+    // The agent's store has m0 and the first; the second, with its words, never came to it.
+    scene.send("second").written().taken().lost();
+    assert_eq!(scene.chat.head.stranded[0].before, 2, "m0 and the one that failed");
+    scene.send("next").born().replays(2, Some("second"));
+    assert_eq!(scene.last(), ["doubted second"]);
 }

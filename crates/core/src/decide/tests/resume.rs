@@ -43,7 +43,7 @@ fn a_resume_asks_the_store_then_sends_one_continuation_then_the_queue() {
 #[test]
 fn what_provably_did_not_arrive_is_sent_right_after_the_continuation() {
     let mut scene = Scene::working();
-    scene.send("q1").lost().resume().born().replays(0, None);
+    scene.send("q1").lost().resume().born().replays(1, Some("other"));
     assert_eq!(scene.last(), ["refused m0 not in store"]);
     scene.ready();
     assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
@@ -262,7 +262,7 @@ fn the_message_of_a_start_that_is_in_doubt_after_the_resume_is_asked_for() {
     scene.send("q1").quit().resume().born().ready().written().lost();
     assert_eq!((scene.stranded(), scene.has_offer()), (vec!["m0 asking".to_owned()], true));
     let mut absent = scene.clone();
-    absent.resume().born().replays(0, None).ready();
+    absent.resume().born().replays(1, Some("other")).ready();
     assert_eq!(absent.at_agent().as_deref(), Some("m0"));
     let mut named = scene.clone();
     named.resume().born().replays(1, Some("m0")).ready();
