@@ -409,21 +409,55 @@ fn an_agent_that_ignores_the_interrupt_is_stopped_by_a_person() {
     assert_eq!(place.evidence().prompts(), ["m0 [[say on]] [[slow 600]]", "next"]);
 }
 
-/// The agent's frame is cut in its middle: provably not taken, and sent by the resume, once.
+/// A place whose first keeper dies in the middle of this frame.
+fn torn_at(dir: &tempfile::TempDir, frame: u32) -> Place {
+    place(dir)
+        .env("HOLDFAST_FAULT", format!("keeper.frame.mid:{frame}"))
+        .env("HOLDFAST_FAULT_MARK", dir.path().join("mark").to_str().unwrap())
+}
+
+/// The line is cut in its middle by the death of its keeper, which cannot say so: the agent's store
+/// is asked, does not know the message, and the resume sends it, once.
 #[test]
-fn a_line_that_was_not_wholly_written_was_not_taken() {
+fn a_line_that_was_cut_is_not_in_the_agents_store_and_is_sent_by_the_resume() {
     let dir = tempfile::tempdir().unwrap();
-    let mark = dir.path().join("mark");
-    let place = place(&dir)
-        .env("HOLDFAST_FAULT", "keeper.frame.mid:3")
-        .env("HOLDFAST_FAULT_MARK", mark.to_str().unwrap());
+    let place = torn_at(&dir, 4);
     let host = place.start();
     let chat = host.open();
+    let before = host.send(&chat, "before");
+    host.wait_message(&chat, &before, "settled");
     let message = host.send(&chat, "torn");
-    let offer = host.wait_offer(&chat);
-    assert_eq!(offer["cause"], "keeper_lost");
-    assert!(place.evidence().prompts().is_empty(), "half a line is no prompt");
+    assert_eq!(host.wait_offer(&chat)["cause"], "keeper_lost");
+    assert_eq!(seen(&place), ["before"], "half a line is no prompt");
+    assert_eq!(host.delivery(&chat, &message)["asking"], true);
     assert_eq!(host.resume(&chat)["outcome"], "pending");
     host.wait_message(&chat, &message, "settled");
-    assert_eq!(seen(&place), ["torn"]);
+    assert_eq!(seen(&place), ["before", "torn"]);
+}
+
+/// A store that tells of no message at all proves nothing: a person is asked, and nothing is sent.
+#[test]
+fn an_empty_history_proves_nothing_and_a_person_chooses() {
+    for (choice, state, times) in
+        [("arrived", "settled", 0), ("discard", "withdrawn", 0), ("send_again", "settled", 1)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let place = torn_at(&dir, 3);
+        let host = place.start();
+        let chat = host.open();
+        let message = host.send(&chat, "torn");
+        host.wait_offer(&chat);
+        assert_eq!(host.resume(&chat)["outcome"], "pending");
+        host.wait("the question to the person", || host.wait_offer(&chat)["needs_choice"] == true);
+        host.wait_shown(&chat, "to_check");
+        assert!(place.evidence().prompts().is_empty(), "{choice}: nothing is sent unasked");
+        let all = host.post("/offers/resume", &json!({ "chats": "all" })).ok();
+        assert_eq!(all["results"][0]["outcome"], "refused", "{choice}: all passes it over: {all}");
+
+        assert_eq!(host.resume_with(&chat, choice)["outcome"], "pending", "{choice}");
+        host.wait_message(&chat, &message, state);
+        host.wait_shown(&chat, "idle");
+        assert_eq!(place.evidence().seen("torn"), times, "{choice}");
+        assert_eq!(host.get("/offers")["offers"], json!([]), "{choice}");
+    }
 }

@@ -355,9 +355,8 @@ pub(crate) fn step(
         return;
     };
     let alive = act(&mut keeper, w);
-    let ended = keeper.core.phase() == Phase::Ended
-        && keeper.agent.is_some()
-        && !keeper.fate.dead.get();
+    let ended =
+        keeper.core.phase() == Phase::Ended && keeper.agent.is_some() && !keeper.fate.dead.get();
     if let Some(seen) = w.evidence.attempts.get_mut(&attempt).filter(|_| ended) {
         seen.exited = true;
     }

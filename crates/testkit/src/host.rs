@@ -124,10 +124,17 @@ impl Place {
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
     }
 
-    /// Whether the agent of a chat has been born: by its temp directory, which no other chat has.
-    pub fn has_agent(&self, chat: &str) -> bool {
-        let temp = self.data_dir().join("tmp").join(chat);
-        !proc::with_variable("TMPDIR", &temp.to_string_lossy()).is_empty()
+    /// How many demo agents live that have not said a word: they are starting. Whoever speaks while
+    /// this is counted is not among them, so that it is never too many.
+    pub fn silent_agents(&self) -> usize {
+        let log = self.evidence();
+        let living = proc::with_variable("HOLDFAST_DEMO_LOG", &log.path().to_string_lossy());
+        let spoke = log.pids();
+        let silent = living.into_iter().filter(|pid| {
+            !spoke.contains(&u64::from(*pid))
+                && proc::arguments(*pid).iter().any(|word| word == "demo")
+        });
+        silent.count()
     }
 
     /// Every living process of every attempt of this place, found by its cookie.

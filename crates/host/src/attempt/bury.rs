@@ -17,7 +17,7 @@ const RECORDS_WAITING_MAX: usize = 16;
 /// Takes in what a dead keeper left, proves the death of what it kept, and tells it.
 pub(super) async fn bury(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
-    if record.as_ref().is_some_and(|record| lives_elsewhere(record)) {
+    if record.as_ref().is_some_and(lives_elsewhere) {
         unadopted(run).await;
         return;
     }

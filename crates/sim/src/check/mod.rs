@@ -37,6 +37,7 @@ pub(crate) struct Checks {
     answers: BTreeSet<(ChatId, PromptId)>,
     winners: BTreeMap<(ChatId, PromptId), usize>,
     changes: u64,
+    reader: feed::Reader,
 }
 
 /// A chat before a commit.

@@ -1,22 +1,21 @@
 //! The loop around one chat's actor: the real `Core`, fed, committed and acted upon in the order of
 //! the host's own shell, one thing at a time, so that a crash can fall between any two of them.
 
+mod orders;
+
 use std::collections::VecDeque;
 
 use holdfast_agent::codec::AgentKind;
-use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::frame::Outgoing;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
-use holdfast_core::limits::STOP_GRACE_MICROS;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_host::actor::Core;
 use holdfast_keeper::Record;
 use holdfast_store::{CommitError, Operation};
 
-use crate::driver::{Driver, FrameOrder, Origin, StopOrder};
+use crate::driver::Origin;
 use crate::host::{self, Host, Taken};
 use crate::journal::{Cause, Outcome};
 use crate::net::Answer;
@@ -28,9 +27,6 @@ const TEXT_COMMIT_MICROS: u64 = 50_000;
 const ROOM_RETRY_MICROS: u64 = 1_000_000;
 /// How often time is let pass, in microseconds.
 const TICK_MICROS: u64 = 1_000_000;
-
-/// How long commands wait for an attempt of an earlier host to be found, in microseconds.
-const FINDING_MICROS: u64 = 5_000_000;
 
 /// What a driver tells its actor.
 #[derive(Clone, Debug)]
@@ -429,76 +425,6 @@ impl Actor {
             self.core = core;
             self.reconcile(w, host, Origin::Adopted);
         }
-    }
-
-    /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
-    fn reconcile(&mut self, w: &mut World, host: &mut Host, origin: Origin) {
-        let owed = self.core.owed();
-        let current = owed.as_ref().map(|owed| owed.attempt);
-        if let Some(over) = self.driver.take_if(|driver| Some(*driver) != current)
-            && let Some(driver) = host.drivers.get_mut(&over)
-        {
-            driver.orders.finished = true;
-        }
-        let Some(owed) = owed else { return };
-        if self.driver.is_none() && host.is_stopping() {
-            // What was decided to start after the stop is started by the next host.
-            return;
-        }
-        if self.driver.is_none() {
-            if origin == Origin::Adopted {
-                self.finding = Some(w.clock.awake + FINDING_MICROS);
-            }
-            let (secret, position) = (owed.secret.clone(), self.core.position());
-            let driver = Driver::new(self.id, owed.attempt, secret, position, origin);
-            host.drivers.insert(owed.attempt, driver);
-            self.driver = Some(owed.attempt);
-        }
-        self.order(w, host, &owed);
-    }
-
-    fn order(&self, w: &mut World, host: &mut Host, owed: &Owed) {
-        let Some(driver) = host.drivers.get_mut(&owed.attempt) else { return };
-        let mut orders = driver.orders.clone();
-        for issued in &owed.frames {
-            if orders.frames.contains_key(&issued.frame.0) {
-                continue;
-            }
-            let text = match &issued.out {
-                Outgoing::Message { message } => {
-                    w.journal.store.message(self.id, *message).map(|row| row.text)
-                }
-                Outgoing::Protocol(_)
-                | Outgoing::Answer { .. }
-                | Outgoing::Interrupt
-                | Outgoing::StopTask { .. } => None,
-            };
-            let frame = match self.core.encode(issued, text.as_deref()) {
-                Ok(bytes) => FrameOrder::Write(bytes),
-                Err(_) => FrameOrder::Cancel,
-            };
-            orders.frames.insert(issued.frame.0, frame);
-        }
-        if let Some(frame) = owed.withdraw {
-            orders.frames.insert(frame.0, FrameOrder::Cancel);
-        }
-        let first = owed.frames.first().map(|issued| issued.frame.0);
-        orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
-        orders.stop = owed.stop.map(|why| StopOrder {
-            leaving: why == StopWhy::CloseLeaving,
-            grace_micros: STOP_GRACE_MICROS,
-            unless_after: match why {
-                StopWhy::Idle => Some(self.core.position().0),
-                StopWhy::Offered(_)
-                | StopWhy::Close
-                | StopWhy::CloseLeaving
-                | StopWhy::Delete
-                | StopWhy::Ordered
-                | StopWhy::StartFailed => None,
-            },
-        });
-        orders.acknowledged = self.core.position().0;
-        driver.order(orders);
     }
 }
 
