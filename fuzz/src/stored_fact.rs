@@ -4,12 +4,13 @@
 use holdfast_core::activity::Activity;
 use holdfast_core::decide::decide;
 use holdfast_core::effect::owed;
-use holdfast_core::fact::{Author, Fact, Secret, StopWhy};
+use holdfast_core::fact::{Author, Death, Fact, Secret, StopWhy};
 use holdfast_core::fold::fold;
-use holdfast_core::head::{Chat, Head};
+use holdfast_core::head::{Attempt, Chat, Head};
 use holdfast_core::ids::{AttemptId, ChatId, MessageId, TaskId};
-use holdfast_core::input::{Anyway, Command, Given, Input, Leftovers, Send};
+use holdfast_core::input::{Anyway, Boot, Command, Given, Input, KeeperEvent, Leftovers, Send};
 use holdfast_core::offer::{Cause, Snapshot, details, sentence};
+use holdfast_core::provider::{ProviderEvent, TurnEnd};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use serde::{Serialize, de::DeserializeOwned};
@@ -38,7 +39,7 @@ pub(crate) fn fold_stored(data: &[u8]) {
         comes_back(&chat.head);
         look_at(&chat);
     }
-    for input in inputs() {
+    for input in inputs(&chat) {
         let mut chat = chat.clone();
         // A refusal is an answer like any other.
         let _ = decide(&mut chat, input, &given());
@@ -76,8 +77,8 @@ fn given() -> Given {
     }
 }
 
-/// What may happen to any chat next.
-fn inputs() -> Vec<Input> {
+/// What may happen to a chat next.
+fn inputs(chat: &Chat) -> Vec<Input> {
     let message = MessageId::new(uuid::Uuid::from_u128(3));
     let send = |send| Command::Send { message, text: "on".to_owned(), by: Author::Person, send };
     let mut inputs: Vec<Input> = [
@@ -99,5 +100,20 @@ fn inputs() -> Vec<Input> {
     .map(Input::Command)
     .into();
     inputs.push(Input::Tick { last_word: Awake(0), release_after: Some(1) });
+    if let Some(Attempt { id: attempt, frame, .. }) = &chat.head.attempt {
+        let (attempt, frame) = (*attempt, *frame);
+        let (death, boot) = (Death::KeeperLost, Boot::Other);
+        let dead = KeeperEvent::Dead { death, boot, survivors: vec![1], stderr: "no".to_owned() };
+        for event in [dead, KeeperEvent::FrameDone(frame), KeeperEvent::StopRefused] {
+            inputs.push(Input::Keeper { attempt, event });
+        }
+        let completed =
+            ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage: None, text: None };
+        let replayed = ProviderEvent::ReplayEnded { messages: 1, last: None };
+        let taken = ProviderEvent::MessageTaken { frame };
+        for event in [ProviderEvent::Stirred, taken, completed, replayed] {
+            inputs.push(Input::Provider { attempt, event });
+        }
+    }
     inputs
 }

@@ -148,7 +148,8 @@ impl Activity {
         };
         let mut task_counts = head.more_tasks;
         for task in head.tasks.values() {
-            *task_counts.of(task.kind) += 1;
+            let count = task_counts.of(task.kind);
+            *count = count.saturating_add(1);
         }
         let leftovers = chat.aside.leftovers.clone();
         Self { lead, starting, prompts, tasks: tasks.collect(), task_counts, leftovers }

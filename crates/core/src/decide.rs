@@ -221,7 +221,7 @@ impl Draft<'_> {
     }
 
     fn next_frame(&self) -> Option<FrameNo> {
-        self.serving().map(|attempt| FrameNo(attempt.frame.0 + 1))
+        self.serving().map(|attempt| FrameNo(attempt.frame.0.saturating_add(1)))
     }
 
     /// Adds an item at the end of the transcript.
@@ -233,13 +233,13 @@ impl Draft<'_> {
         turn: Option<TurnId>,
         body: Body,
     ) {
-        let place = self.chat.head.places + 1;
+        let place = self.chat.head.places.saturating_add(1);
         self.push(Fact::ItemAdded { item, place, kind, role, turn });
         self.row(Row::ItemBody { item, body });
     }
 
     fn next_host_item(&self) -> ItemId {
-        ItemId::new(0, self.chat.head.host_items + 1)
+        ItemId::new(0, self.chat.head.host_items.saturating_add(1))
     }
 
     /// Writes a line of the host's own into the transcript.

@@ -14,9 +14,10 @@ use crate::offer::TaskCounts;
 use crate::provider::TurnEnd;
 use crate::time::Micros;
 
-/// Folds one fact, which happened at `at`, into a chat.
+/// Folds one fact, which happened at `at`, into a chat. The numbers of a damaged head stop at their
+/// end, here and where things are decided: one that began anew would name what is there already.
 pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
-    chat.head.seq = Seq(chat.head.seq.0 + 1);
+    chat.head.seq = Seq(chat.head.seq.0.saturating_add(1));
     match fact {
         Fact::ChatOpened { .. }
         | Fact::ChatTitled { .. }
@@ -138,7 +139,7 @@ fn fold_queue(chat: &mut Chat, fact: &Fact) {
             }
             chat.head.failed_turn = false;
             if by.is_person() {
-                chat.head.user_messages += 1;
+                chat.head.user_messages = chat.head.user_messages.saturating_add(1);
             }
         }
         Fact::MessageEdited { message, digest, .. } => {
@@ -229,7 +230,7 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
         Fact::MessageTaken { message, .. } => {
             if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
                 o.state = Delivery::Taken;
-                chat.head.session_messages += 1;
+                chat.head.session_messages = chat.head.session_messages.saturating_add(1);
                 if let Some(attempt) = &mut chat.head.attempt {
                     attempt.took = true;
                 }
@@ -270,7 +271,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
     if why != Strand::Refused {
         // The session may hold it, whatever a person makes of it: a later message with the same
         // words is not to be taken for this one.
-        head.session_messages += 1;
+        head.session_messages = head.session_messages.saturating_add(1);
     }
     head.stranded.push(Stranded {
         message,
@@ -340,7 +341,8 @@ fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
                 head.tasks.insert(*task, Task { kind: *kind, since: at, foreground: *foreground });
                 aside.tasks.insert(*task, label.clone());
             } else {
-                *head.more_tasks.of(*kind) += 1;
+                let more = head.more_tasks.of(*kind);
+                *more = more.saturating_add(1);
             }
         }
         Fact::TaskEnded { task, .. } => {

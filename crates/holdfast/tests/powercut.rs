@@ -1,7 +1,13 @@
 //! Power cuts: whatever was not synced is lost, of the journal, of the spool, of the agent's own
 //! store; the next start is another boot. What was acknowledged is there all the same.
 
-#![allow(clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
+)]
 
 use std::path::Path;
 

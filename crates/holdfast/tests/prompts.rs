@@ -34,7 +34,11 @@ fn a_prompt_survives_the_death_of_the_host_open_and_answerable() {
 
     let host = place.start();
     assert_eq!(host.chat(&chat)["status"]["shown"], "blocked");
-    assert_eq!(host.wait_prompts(&chat, 1), [prompt.clone()], "a page that loads late sees it");
+    assert_eq!(
+        host.wait_prompts(&chat, 1),
+        std::slice::from_ref(&prompt),
+        "a page that loads late sees it"
+    );
     let items = host.items(&chat);
     let shown = items.iter().find(|item| item["kind"] == "prompt").unwrap()["prompt"].clone();
     assert_eq!((&shown["state"], &shown["kind"]), (&json!("open"), &json!("question")));
@@ -127,7 +131,7 @@ fn a_prompt_of_a_dead_agent_is_gone_for_ever_and_nothing_runs() {
     let fresh = host.wait_prompts(&chat, 1).remove(0);
     assert_ne!(fresh, fossil);
     gone(&host);
-    assert_eq!(host.wait_prompts(&chat, 1), [fresh.clone()], "it is still open");
+    assert_eq!(host.wait_prompts(&chat, 1), std::slice::from_ref(&fresh), "it is still open");
     assert!(place.evidence().answers().is_empty(), "no answer has reached any agent");
     host.answer(&chat, &fresh, "reject-once").ok();
     host.wait_shown(&chat, "idle");
@@ -162,7 +166,7 @@ fn a_malformed_answer_leaves_the_prompt_open() {
         let body = body.to_string();
         assert!(matches!(answer.status, 400 | 413), "{} {told}", &body[..body.len().min(100)]);
         assert_eq!(told, code, "{}", &body[..body.len().min(100)]);
-        assert_eq!(host.wait_prompts(&chat, 1), [prompt.clone()]);
+        assert_eq!(host.wait_prompts(&chat, 1), std::slice::from_ref(&prompt));
     }
     assert!(place.evidence().answers().is_empty());
     host.answer(&chat, &prompt, "allow-once").ok();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::offer::Cause;
+use holdfast_store::CommitError;
 use tokio::sync::oneshot;
 use tokio::time::{timeout, timeout_at};
 
@@ -20,7 +21,12 @@ const DEATHS_MAX: Duration = Duration::from_secs(12);
 impl Host {
     /// Takes no further writes, records what every chat was doing, stops all agents, and waits for
     /// their deaths. What is not over in time is finished by the next host: the stop is committed.
-    pub async fn stop_agents(&self, cause: Cause) {
+    ///
+    /// # Errors
+    ///
+    /// What the chats were doing could not be stored: no agent is stopped, they go on under their
+    /// keepers.
+    pub async fn stop_agents(&self, cause: Cause) -> Result<(), CommitError> {
         self.set_stopping();
         let mut units = Vec::new();
         let mut outcomes = Vec::new();
@@ -42,14 +48,19 @@ impl Host {
                 outcomes.push(decided);
             }
         }
-        let committed = units.is_empty() || self.store().commit(units).await.is_ok();
+        let committed = match units.is_empty() {
+            true => Ok(()),
+            false => self.store().commit(units).await.map(|_| ()),
+        };
         holdfast_fault::point("host.stop.committed");
         for outcome in outcomes {
-            let _ = outcome.send(committed);
+            let _ = outcome.send(committed.is_ok());
         }
+        committed?;
         if timeout(DEATHS_MAX, self.attempts_ended()).await.is_err() {
             tracing::warn!("not every agent ended in time: the next start finishes the stop");
         }
+        Ok(())
     }
 
     /// Takes no further writes and leaves the agents to their keepers.

@@ -271,7 +271,7 @@ pub(crate) fn deliver(w: &mut World) {
             },
             Wish::Plain(command) => command.clone(),
         };
-        let message = Message::Command { delivery, command, operation: key };
+        let message = Message::Command { delivery, command: Box::new(command), operation: key };
         if let Some(actor) = host.actors.get_mut(&chat) {
             actor.inbox.push_back(message);
         }

@@ -154,10 +154,10 @@ pub(crate) fn hear(w: &mut World) {
     let Some(request) = w.people.requests.get(number).cloned() else { return };
     let again = match &answer {
         Answer::Lost => true,
-        Answer::Refused(refusal) => match refusal.code {
-            Code::Stopping | Code::StorageFull | Code::NotDurable | Code::Overloaded => true,
-            _ => false,
-        },
+        Answer::Refused(refusal) => matches!(
+            refusal.code,
+            Code::Stopping | Code::StorageFull | Code::NotDurable | Code::Overloaded
+        ),
         Answer::Done(_) => false,
     };
     if again {

@@ -79,7 +79,7 @@ fn look_after(w: &mut World) -> bool {
     for (id, chat) in chats {
         match next_act(w, &chat) {
             Next::Act(wish) => {
-                people::ask(w, Some(id), wish);
+                people::ask(w, Some(id), *wish);
                 busy = true;
             }
             Next::Wait => busy = true,
@@ -94,7 +94,7 @@ fn look_after(w: &mut World) -> bool {
 }
 
 enum Next {
-    Act(Wish),
+    Act(Box<Wish>),
     /// Something is still under way.
     Wait,
     Nothing,
@@ -102,13 +102,13 @@ enum Next {
 
 fn next_act(w: &mut World, chat: &Chat) -> Next {
     let head = &chat.head;
-    let act = |command| Next::Act(Wish::Plain(command));
+    let act = |command| Next::Act(Box::new(Wish::Plain(command)));
     if head.life == Life::Closed {
         return act(Command::Reopen);
     }
     if head.prompts.values().any(Prompt::is_open) {
         return match people::about_prompt(w, chat) {
-            Some(wish) => Next::Act(wish),
+            Some(wish) => Next::Act(Box::new(wish)),
             None => Next::Wait,
         };
     }

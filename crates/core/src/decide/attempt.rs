@@ -22,7 +22,7 @@ pub(super) fn start(d: &mut Draft<'_>) {
     let resuming = head.is_resuming();
     d.push(Fact::AttemptStarting {
         attempt: d.given.attempt,
-        origin: head.attempts + 1,
+        origin: head.attempts.saturating_add(1),
         secret: d.given.secret.clone(),
         resuming,
     });

@@ -129,7 +129,7 @@ fn hand_over(d: &mut Draft<'_>, queued: &Queued) {
     let message = queued.message;
     let item = queued.item.unwrap_or_else(|| d.next_host_item());
     if queued.item.is_none() {
-        let turn = Some(crate::ids::TurnId(d.chat.head.turns + 1));
+        let turn = Some(crate::ids::TurnId(d.chat.head.turns.saturating_add(1)));
         d.add_item(item, ItemKind::Message, Role::User, turn, Body::Message { message });
         d.row(Row::ItemClosed { item });
     }

@@ -12,7 +12,7 @@ use crate::provider::{TaskEnd, TurnEnd, Usage};
 use crate::refusal::{Code, Refusal};
 
 pub(super) fn open(d: &mut Draft<'_>, message: Option<MessageId>) {
-    let turn = TurnId(d.chat.head.turns + 1);
+    let turn = TurnId(d.chat.head.turns.saturating_add(1));
     d.push(Fact::TurnOpened { turn, message });
 }
 

@@ -130,7 +130,12 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     let wish = signals.wish(&mut wishes).await;
     signals.exit_on_next();
     match wish {
-        Wish::Stop(StopAgents::Stop) => host.stop_agents(Cause::Quit).await,
+        Wish::Stop(StopAgents::Stop) => {
+            let stopped = host.stop_agents(Cause::Quit).await;
+            stopped.context(
+                "what the agents were doing could not be recorded: they go on without a host",
+            )?;
+        }
         Wish::Stop(StopAgents::Keep) | Wish::Restart => host.keep_agents(),
     }
     stopping.cancel();
@@ -219,7 +224,6 @@ impl Signals {
                 _ = self.terminate.recv() => {}
                 _ = self.interrupt.recv() => {}
             }
-            #[expect(clippy::exit, reason = "a second signal exits at once")]
             std::process::exit(FAILED.into());
         });
     }

@@ -427,11 +427,13 @@ impl Actor {
         while let Some((attempt, heard)) = self.heard.front().cloned() {
             let mut tries = 1;
             loop {
-                if tries < RECORD_TRIES {
-                    self.take_in(attempt, &heard);
-                } else if let Heard::Record(_, next) = &heard {
-                    let given = clock::given(self.id);
-                    self.core.skip(attempt, *next, "it could not be stored", &given);
+                match &heard {
+                    Heard::Record(_, next) if tries >= RECORD_TRIES => {
+                        let given = clock::given(self.id);
+                        self.core.skip(attempt, *next, "it could not be stored", &given);
+                    }
+                    // What the keeper says, a death above all, is never passed over.
+                    Heard::Record(..) | Heard::Event(_) => self.take_in(attempt, &heard),
                 }
                 tries += 1;
                 let Some(unit) = self.core.prepare(clock::wall(), None).unit else { break };

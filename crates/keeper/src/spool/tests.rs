@@ -330,6 +330,18 @@ impl SpoolFs for NoReserve {
 }
 
 #[test]
+fn only_the_last_segment_has_a_reserve() {
+    let mut spool = spool();
+    let line = [b'x'; 10_000];
+    for _ in 0..500 {
+        write_line(&mut spool, &line).unwrap();
+    }
+    let allocated = spool.fs().allocated();
+    assert!(spool.fs().segments().unwrap().len() > 3);
+    assert!(allocated < spool.bytes() + 2 * RESERVE_BYTES, "{allocated} for {}", spool.bytes());
+}
+
+#[test]
 fn an_acknowledgement_inside_a_line_keeps_the_line() {
     let mut spool = spool().with_segments_of(200);
     let part = [b'x'; 150];

@@ -38,7 +38,7 @@ pub(crate) enum Word {
 /// What an actor is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
-    Command { delivery: u64, command: Command, operation: Option<OperationKey> },
+    Command { delivery: u64, command: Box<Command>, operation: Option<OperationKey> },
     Prepare { why: StopWhy },
 }
 
@@ -219,7 +219,7 @@ impl Actor {
     fn message(&mut self, w: &mut World, host: &mut Host, message: Message) {
         match message {
             Message::Command { delivery, command, operation } => {
-                self.command(w, delivery, command, operation);
+                self.command(w, delivery, *command, operation);
             }
             Message::Prepare { why } => {
                 let given = w.given(self.id);

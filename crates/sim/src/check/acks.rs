@@ -21,19 +21,18 @@ pub(crate) fn told(w: &mut World, number: usize, request: &Request, answer: &Ans
     }
     match (reply, &request.wish, request.chat) {
         (Reply::Accepted { message, .. }, Wish::Send { text, .. }, Some(chat)) => {
-            let Some(row) = w.journal.store.message(chat, *message) else {
+            if w.journal.store.message(chat, *message).is_none() {
                 return w.fail(format!("{message} was acknowledged and is not stored: {text}"));
-            };
-            drop(row);
+            }
             let now = w.clock.awake;
             if let Some(accepted) = w.checks.messages.get_mut(message) {
                 accepted.acknowledged_at.get_or_insert(now);
             }
         }
-        (Reply::Opened { chat, .. }, Wish::Open { .. }, _) => {
-            if w.journal.store.chat(*chat).is_none() {
-                w.fail(format!("{chat} was acknowledged and is not stored"));
-            }
+        (Reply::Opened { chat, .. }, Wish::Open { .. }, _)
+            if w.journal.store.chat(*chat).is_none() =>
+        {
+            w.fail(format!("{chat} was acknowledged and is not stored"));
         }
         (
             Reply::Answered { .. },

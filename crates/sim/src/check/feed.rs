@@ -42,7 +42,7 @@ pub(super) fn moved(w: &mut World, unit: &Committed<Unit>) {
         w.checks.changes = range.end - 1;
     }
     w.checks.reader.commits += 1;
-    if w.checks.reader.commits % LOOK_EVERY == 0 {
+    if w.checks.reader.commits.is_multiple_of(LOOK_EVERY) {
         look(w);
     }
 }

@@ -1,6 +1,12 @@
 //! Plays the main job with real processes and kills: `holdfast-demo PROGRAM`.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "a show")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a show"
+)]
 
 use std::path::PathBuf;
 

@@ -215,3 +215,17 @@ fn reading_from_the_end_inside_a_line_begins_with_the_line() {
     assembler.push(position, bytes.to_vec());
     assert_eq!(assembler.next(), Some((line("first second third"), end + 1)));
 }
+
+#[test]
+fn the_half_of_a_frame_that_a_host_has_left_cannot_be_completed_by_the_next() {
+    let mut keeper = Keeper::running();
+    let half = WriteChunk { number: 1, total: 4, offset: 0, bytes: b"on" };
+    assert_eq!(keeper.call(HOST, &Call::WriteFrame(half)), []);
+    let next = ConnectionId(2);
+    keeper.greet(next, None);
+    let rest = WriteChunk { number: 1, total: 4, offset: 2, bytes: b"e\n" };
+    let effects = keeper.call(next, &Call::WriteFrame(rest));
+    let out_of_order = refused(Refusal::OutOfOrder { expected: 1 });
+    assert_eq!(effects, [Effect::Reply(next, 1, out_of_order)]);
+    assert_eq!(keeper.records(), [Record::Started(AGENT)]);
+}

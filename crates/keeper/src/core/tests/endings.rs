@@ -181,3 +181,14 @@ fn without_a_host_for_too_long_the_tree_is_ended() {
     assert_eq!(keeper.records()[1..], [lost]);
     assert_eq!(keeper.after(Duration::from_secs(3600)), [Effect::Look], "once");
 }
+
+#[test]
+fn the_end_is_durable_also_while_a_host_is_attached() {
+    let mut keeper = Keeper::running();
+    keeper.step(Input::AgentExited(Exit::Code(0)));
+    keeper.looked(0);
+    keeper.step(Input::OutputEnded);
+    let mut fs = keeper.files();
+    fs.power_cut(|_| 0);
+    assert!(matches!(read(fs).last(), Some(Record::Exited { .. })));
+}
