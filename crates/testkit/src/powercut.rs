@@ -137,7 +137,7 @@ mod tests {
         let root = dir.path().join("root");
         fs::create_dir(&root).unwrap();
         let program = fs::canonicalize("/bin/dd").unwrap();
-        let mut power = PowerCut::prepare(&program, dir.path(), &[root.clone()]);
+        let mut power = PowerCut::prepare(&program, dir.path(), std::slice::from_ref(&root));
         let (synced, lost) = (root.join("synced"), root.join("lost"));
         for (file, sync) in [(&synced, "conv=notrunc,fsync"), (&lost, "conv=notrunc")] {
             fs::write(file, b"before").unwrap();

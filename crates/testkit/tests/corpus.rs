@@ -1,7 +1,7 @@
 //! The committed corpora of the fuzz targets, as they are and damaged, run by the stable compiler: what
 //! a fuzzer has found once stays found.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
