@@ -52,6 +52,7 @@ pub(super) fn run(program: Program<'_>) {
     positions.extend(left.iter().take(AGAIN_MAX).map(|(_, next)| *next));
     for position in positions {
         if let Some(Ok(again)) = read(&files, position) {
+            assert!(again.iter().all(|(_, next)| *next > position), "given twice: {position}");
             assert_eq!(said(&again, position), said(&left, position), "read again at {position}");
         }
     }

@@ -84,7 +84,8 @@ impl RecordHeader {
             kind: *bytes.get(20)?,
             flags: *bytes.get(21)?,
         })
-        .filter(|_| bytes.len() >= RECORD_HEADER_BYTES)
+        // The position behind the last of all numbers could not be told.
+        .filter(|header| bytes.len() >= RECORD_HEADER_BYTES && header.number < u64::MAX)
     }
 
     /// Bytes of the whole record.
