@@ -90,3 +90,34 @@ impl SpoolFs for Disk {
         self.files.segments()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: FileName = FileName::Segment(0);
+
+    #[test]
+    fn a_writer_that_dies_leaves_what_it_had_written() {
+        let fate = Rc::new(Fate::default());
+        let mut disk = Disk::new(Rc::clone(&fate));
+        disk.create(NAME).unwrap();
+        fate.writes_left.set(Some(1));
+        disk.write_at(NAME, 0, b"ab").unwrap();
+        assert!(!fate.dead.get());
+        disk.write_at(NAME, 2, b"cd").unwrap();
+        assert!(fate.dead.get(), "it goes on without knowing");
+        assert_eq!(disk.length(NAME).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_full_disk_takes_nothing_until_there_is_room() {
+        let fate = Rc::new(Fate::default());
+        let mut disk = Disk::new(Rc::clone(&fate));
+        disk.create(NAME).unwrap();
+        fate.full.set(true);
+        assert!(disk.write_at(NAME, 0, b"ab").is_err());
+        fate.full.set(false);
+        disk.write_at(NAME, 0, b"ab").unwrap();
+    }
+}

@@ -1,7 +1,7 @@
 //! What the agents and their keepers really did, seen from outside: no line of it comes from the
 //! host. The checks compare the journal with this.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdfast_core::ids::{AttemptId, ChatId, MessageId};
 
@@ -70,13 +70,11 @@ pub(crate) struct Attempt {
     pub(crate) sightings: Vec<Sighting>,
     pub(crate) asks: Vec<Ask>,
     pub(crate) spooled: Vec<Spooled>,
-    /// Lines that its keeper was writing when it died: they may be there or not.
-    pub(crate) maybe: Vec<Told>,
     /// The spool's end when somebody else than the host told the keeper to stop.
     pub(crate) signalled_at: Option<u64>,
     /// Its last record is in the spool.
     pub(crate) exited: bool,
-    /// A power cut fell on its spool: the tail may be gone, with holes.
+    /// The power went since it began.
     pub(crate) cut: bool,
     /// The agent's process is there.
     pub(crate) lives: bool,
@@ -97,7 +95,6 @@ impl Evidence {
             sightings: Vec::new(),
             asks: Vec::new(),
             spooled: Vec::new(),
-            maybe: Vec::new(),
             signalled_at: None,
             exited: false,
             cut: false,
@@ -128,6 +125,15 @@ impl Evidence {
     /// The attempts of a chat whose agents live.
     pub(crate) fn living(&self, chat: ChatId) -> usize {
         self.attempts.values().filter(|attempt| attempt.chat == chat && attempt.lives).count()
+    }
+}
+
+impl Attempt {
+    /// Its spool was damaged: of what is not committed only this is left, by the positions behind it.
+    pub(crate) fn keep(&mut self, committed: u64, left: &BTreeSet<u64>) {
+        let is_left = |position: u64| position <= committed || left.contains(&position);
+        self.spooled.retain(|line| is_left(line.position));
+        self.signalled_at.take_if(|at| !is_left(*at + 1));
     }
 }
 
@@ -170,5 +176,50 @@ impl Attempt {
             }
         }
         live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(lines: &[(u64, Told)]) -> Attempt {
+        let mut evidence = Evidence::default();
+        let id = AttemptId::new(uuid::Uuid::from_u128(1));
+        evidence.begin(id, ChatId::new(uuid::Uuid::from_u128(2)), 1);
+        let mut attempt = evidence.attempts.remove(&id).unwrap();
+        let lines = lines.iter().cloned();
+        attempt.spooled = lines.map(|(position, told)| Spooled { position, told }).collect();
+        attempt
+    }
+
+    fn task(id: &str, foreground: bool) -> Told {
+        Told::TaskOn { id: id.to_owned(), label: id.to_owned(), foreground }
+    }
+
+    #[test]
+    fn what_is_live_is_what_was_told_before_a_position() {
+        let seen = attempt(&[
+            (1, task("back", false)),
+            (2, task("fore", true)),
+            (3, Told::Asked { request: 7 }),
+            (4, Told::Ended { frame: 3 }),
+            (5, Told::TaskOff { id: "back".to_owned() }),
+        ]);
+        let names = |at| seen.live(at).tasks.into_iter().map(|(id, ..)| id).collect::<Vec<_>>();
+        assert_eq!(names(3), ["back", "fore"]);
+        assert_eq!(seen.live(3).asks, [7]);
+        assert_eq!(names(4), ["back"], "a turn takes along what is in its foreground");
+        assert_eq!((seen.live(4).asks, seen.live(4).ended), (vec![], vec![3]));
+        assert_eq!(names(5), [""; 0]);
+    }
+
+    #[test]
+    fn of_a_damaged_spool_only_what_is_left_counts() {
+        let mut seen = attempt(&[(1, Told::Other), (2, task("a", false)), (3, task("b", false))]);
+        seen.signalled_at = Some(5);
+        seen.keep(1, &BTreeSet::from([3]));
+        let left: Vec<u64> = seen.spooled.iter().map(|line| line.position).collect();
+        assert_eq!((left, seen.signalled_at), (vec![1, 3], None));
     }
 }

@@ -13,7 +13,7 @@ use holdfast_keeper::spool::PowerCutFs;
 use crate::agent::{self, Agent, short};
 use crate::disk::{Disk, Fate};
 use crate::evidence::Spooled;
-use crate::machine::{Holder, Record, kill_keeper};
+use crate::machine::{Holder, Note, kill_keeper};
 use crate::world::World;
 
 const KILL: i32 = 9;
@@ -64,7 +64,7 @@ impl Keeper {
         let core = KeeperCore::new(spec, Disk::new(Rc::clone(&fate)), salt, now).ok()?;
         let boot = w.machine.boot;
         if let Some(folder) = w.machine.folders.get_mut(&attempt) {
-            folder.record = Some(Record { boot, agent: false });
+            folder.record = Some(Note { boot, agent: false });
         }
         let keeper = Self {
             core,
@@ -231,15 +231,10 @@ impl Keeper {
         let taken = self.core.output(w.clock.now(), &bytes);
         let told = agent.consume(taken);
         let position = self.core.spool().end();
-        let Some(seen) = w.evidence.attempts.get_mut(&attempt) else { return Alive::Yes };
-        if self.fate.dead.get() {
-            seen.maybe.extend(told);
-            return Alive::No;
-        }
-        {
+        if let Some(seen) = w.evidence.attempts.get_mut(&attempt) {
             seen.spooled.extend(told.into_iter().map(|told| Spooled { position, told }));
         }
-        Alive::Yes
+        if self.fate.dead.get() { Alive::No } else { Alive::Yes }
     }
 
     fn fill_stdin(&mut self, w: &mut World, attempt: AttemptId) -> Alive {

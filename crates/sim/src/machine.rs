@@ -1,11 +1,12 @@
 //! The machine: attempts on disk, keepers that live, the sockets between keepers and the host. It
 //! outlives the host, and is what a power cut falls on.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use holdfast_core::ids::{AttemptId, ChatId};
+use holdfast_keeper::Record;
 use holdfast_keeper::registry::Spec;
-use holdfast_keeper::spool::PowerCutFs;
+use holdfast_keeper::spool::{PowerCutFs, SpoolReader};
 
 use crate::agent::short;
 use crate::keeper::Keeper;
@@ -13,7 +14,7 @@ use crate::world::World;
 
 /// What a keeper tells of itself in its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct Note {
     pub(crate) boot: u64,
     pub(crate) agent: bool,
 }
@@ -33,7 +34,7 @@ pub(crate) enum Holder {
 pub(crate) struct Folder {
     pub(crate) chat: ChatId,
     pub(crate) spec: Spec,
-    pub(crate) record: Option<Record>,
+    pub(crate) record: Option<Note>,
     pub(crate) holder: Holder,
     /// Its names are durable, as the system writes everything back after a while.
     pub(crate) settled_at: u64,
@@ -108,10 +109,36 @@ pub(crate) fn kill_keeper(w: &mut World, attempt: AttemptId) {
             wire.keeper_gone = true;
         }
     }
+    let torn = keeper.fate.dead.get();
     let files = keeper.into_files();
     if let Some(folder) = w.machine.folders.get_mut(&attempt) {
         folder.holder = Holder::Gone(files);
     }
+    if torn {
+        look_what_is_left(w, attempt);
+    }
+}
+
+/// The spool of a dead keeper is not what was written: finds out what is left of it.
+fn look_what_is_left(w: &mut World, attempt: AttemptId) {
+    let Some(seen) = w.evidence.attempts.get_mut(&attempt) else { return };
+    let progress = w.journal.store.load(seen.chat).and_then(|loaded| loaded.progress);
+    let committed = progress.filter(|progress| progress.attempt == attempt);
+    let committed = committed.map_or(0, |progress| progress.position.0);
+    let mut left = BTreeSet::new();
+    seen.exited = false;
+    if let Some(Holder::Gone(files)) = w.machine.folders.get(&attempt).map(|folder| &folder.holder)
+        && let Ok(reader) = SpoolReader::open(files.clone(), attempt.uuid(), committed)
+    {
+        for (record, next) in reader.map_while(Result::ok) {
+            match record {
+                Record::Line(_) | Record::Signalled { .. } => drop(left.insert(next)),
+                Record::Exited { .. } => seen.exited = true,
+                _ => {}
+            }
+        }
+    }
+    seen.keep(committed, &left);
 }
 
 /// Everything on the machine dies, as by `kill -9`: the page cache stays.
@@ -156,6 +183,11 @@ pub(crate) fn cut_power(w: &mut World) {
     for attempt in lost {
         w.say(|| format!("the folder of {} is lost", short(attempt)));
         w.machine.folders.remove(&attempt);
+    }
+    let hit: Vec<AttemptId> =
+        w.evidence.attempts.iter().filter(|(_, seen)| seen.cut).map(|(id, _)| *id).collect();
+    for attempt in hit {
+        look_what_is_left(w, attempt);
     }
     w.homes.power_cut(&mut w.rng);
 }

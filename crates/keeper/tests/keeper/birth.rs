@@ -143,6 +143,14 @@ async fn an_agent_gets_its_environment_and_the_cookie_and_nothing_else() {
     assert_eq!(rest[1].trim(), "4", "stdin, stdout, stderr and the folder that is listed");
 }
 
+#[tokio::test]
+async fn an_agent_leads_a_process_group_of_its_own() {
+    let attempt = Attempt::spawn();
+    let (_link, mut events) = attempt.run("cut -d' ' -f5 /proc/$$/stat; exit").await;
+    let records = all_records(&mut events).await;
+    assert_eq!(records[1], line(&attempt.agent().pid.to_string()));
+}
+
 /// Signals 32 and 33 cannot be reset by a program: the C library keeps them for itself.
 const OF_THE_C_LIBRARY: u64 = 0b11 << 31;
 

@@ -102,6 +102,17 @@ async fn a_frame_that_was_torn_is_begun_and_not_done() {
     assert!(!heard.exists(), "half a line is no line");
 }
 
+#[tokio::test]
+async fn a_fault_for_a_keeper_reaches_no_agent() {
+    let attempt = spawn_armed("keeper.exit.after:99");
+    let (_link, mut events) = attempt.run("env; exit").await;
+    for record in all_records(&mut events).await {
+        if let Record::Line(line) = record {
+            assert!(!line.starts_with(b"HOLDFAST_FAULT"), "{}", String::from_utf8_lossy(&line));
+        }
+    }
+}
+
 const PASSING: &str = "HOLDFAST_TEST_PASSING";
 
 /// Spawns a keeper as the host would, with a fault in this process's own environment, and tells what the

@@ -2,12 +2,13 @@
 
 use crate::common::*;
 use holdfast_keeper::connect::{AttachError, CallError, Link};
-use holdfast_keeper::limits::UNGREETED_CONNECTIONS_MAX;
+use holdfast_keeper::limits::{UNGREETED_CONNECTIONS_MAX, UNGREETED_MAX};
 use holdfast_keeper::protocol::{Call, Message, Refusal, Reply, write_message};
 use holdfast_keeper::registry::Secret;
 use proptest::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::time::Instant;
 use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
 
@@ -123,11 +124,13 @@ async fn a_socket_that_vanishes_is_made_again() {
 async fn connections_that_do_not_greet_are_bounded() {
     let attempt = Attempt::spawn();
     let (link, _events) = attempt.run("sleep 1000").await;
+    let began = Instant::now();
     let mut idle = Vec::new();
     for _ in 0..=UNGREETED_CONNECTIONS_MAX {
         idle.push(Raw::connect(&attempt).await);
     }
     assert!(idle[0].is_closed().await);
+    assert!(began.elapsed() < UNGREETED_MAX, "for their number, not for their age");
     link.status().await.unwrap();
     drop(link);
     attempt.attach().await;

@@ -13,6 +13,8 @@ use crate::world::World;
 
 /// Commits between two looks of the reader.
 const LOOK_EVERY: u64 = 7;
+/// Commits between two comparisons of what it shows with what is stored.
+const COMPARE_EVERY: u64 = 31;
 /// Changes of one look.
 const CHANGES_MAX: usize = 1000;
 
@@ -45,6 +47,9 @@ pub(super) fn moved(w: &mut World, unit: &Committed<Unit>) {
     if w.checks.reader.commits.is_multiple_of(LOOK_EVERY) {
         look(w);
     }
+    if w.checks.reader.commits.is_multiple_of(COMPARE_EVERY) {
+        compare(w);
+    }
 }
 
 /// Reads what has changed since the last look.
@@ -61,6 +66,14 @@ fn look(w: &mut World) {
             reader.read(store, change);
         }
         reader.cursor = last;
+    }
+}
+
+/// What is shown is what is stored, at any time.
+fn compare(w: &mut World) {
+    look(w);
+    if let Some(wrong) = w.checks.reader.wrong(&w.journal.store) {
+        w.fail(wrong);
     }
 }
 
@@ -132,13 +145,10 @@ impl Reader {
 
 /// Everything has come to rest.
 pub(super) fn is_complete(w: &mut World) {
-    look(w);
+    compare(w);
     let told = w.checks.changes;
     if w.checks.reader.cursor != told {
         let cursor = w.checks.reader.cursor;
         w.fail(format!("the feed ends at {cursor}, the commits at {told}"));
-    }
-    if let Some(wrong) = w.checks.reader.wrong(&w.journal.store) {
-        w.fail(wrong);
     }
 }

@@ -27,6 +27,10 @@ pub(super) fn happened(w: &mut World, unit: &Unit, at: usize, before: &Before, c
             let position = stop_position(w, unit, *attempt, before, cause);
             not_forgotten(w, unit, *attempt, position, before);
         }
+        Some(Fact::StopRequested { why: StopWhy::Idle, attempt }) => {
+            let position = stop_position(w, unit, *attempt, before, Cause::Stop);
+            was_idle(w, unit, *attempt, position, before);
+        }
         Some(Fact::AttemptEnded { attempt, death }) => died(w, unit, *attempt, *death, before),
         _ => {}
     }
@@ -115,14 +119,9 @@ fn recorded(
         Some(false) => stop_position(w, unit, attempt.id, before, cause),
         Some(true) | None => u64::MAX,
     };
-    let Some(seen) = w.evidence.attempts.get(&attempt.id) else { return };
-    let cut = seen.cut;
     let shown = shown(w, unit, attempt.id, position, before);
     let tasks: Vec<String> = snapshot.tasks.iter().map(|task| task.label.clone()).collect();
     let prompts: Vec<String> = snapshot.prompts.iter().map(|one| one.label.clone()).collect();
-    if cut {
-        return;
-    }
     if tasks != shown.tasks || prompts != shown.prompts {
         let (wanted, wants) = (shown.tasks, shown.prompts);
         w.fail(format!(
@@ -147,8 +146,7 @@ fn recorded(
 fn not_forgotten(w: &mut World, unit: &Unit, attempt: AttemptId, position: u64, before: &Before) {
     let offered = before.head().is_some_and(|head| head.offer.is_some())
         || unit.facts.iter().any(|fact| matches!(fact, Fact::OfferRecorded { .. }));
-    let cut = w.evidence.attempts.get(&attempt).is_none_or(|seen| seen.cut);
-    if offered || cut {
+    if offered {
         return;
     }
     let shown = shown(w, unit, attempt, position, before);
@@ -158,19 +156,28 @@ fn not_forgotten(w: &mut World, unit: &Unit, attempt: AttemptId, position: u64, 
     }
 }
 
+/// Nothing that works is released for idleness.
+fn was_idle(w: &mut World, unit: &Unit, attempt: AttemptId, position: u64, before: &Before) {
+    let shown = shown(w, unit, attempt, position, before);
+    if shown.message || !shown.prompts.is_empty() || !shown.tasks.is_empty() {
+        let (tasks, prompts) = (shown.tasks, shown.prompts);
+        w.fail(format!("{} is released, and shows {tasks:?} {prompts:?}", unit.chat));
+    }
+}
+
 fn died(w: &mut World, unit: &Unit, attempt: AttemptId, death: Death, before: &Before) {
     let Some(seen) = w.evidence.attempts.get(&attempt) else { return };
     if seen.lives {
         return w.fail(format!("{attempt} is called dead, and its agent lives"));
     }
     let exited = matches!(death, Death::Exited { .. });
-    if seen.exited && !seen.cut && !exited {
+    if seen.exited && !exited {
         return w.fail(format!("{attempt} has its end on record, and is called {death:?}"));
     }
     let stop = before.head().and_then(|head| head.attempt.as_ref()).and_then(|a| a.stop);
     let stopped = unit.facts.iter().any(|fact| matches!(fact, Fact::StopRequested { .. }));
     let phase = before.head().and_then(|head| head.attempt.as_ref()).map(|a| a.phase);
-    if stop.is_none() && !stopped && phase == Some(Phase::Ready) && death != Death::NeverBorn {
+    if stop.is_none() && !stopped && phase == Some(Phase::Ready) {
         not_forgotten(w, unit, attempt, u64::MAX, before);
     }
 }

@@ -17,8 +17,7 @@ pub(super) fn are_whole(w: &mut World, chat: ChatId, attempt: AttemptId) {
     }
     let Some(seen) = w.evidence.attempts.get(&attempt) else { return };
     let wanted: Vec<&String> = seen.spooled.iter().filter_map(|line| token(&line.told)).collect();
-    let maybe: Vec<&String> = seen.maybe.iter().filter_map(token).collect();
-    let (cut, origin) = (seen.cut, seen.origin);
+    let origin = seen.origin;
 
     let mut places: BTreeMap<String, (ItemId, usize)> = BTreeMap::new();
     let mut twice = None;
@@ -39,8 +38,7 @@ pub(super) fn are_whole(w: &mut World, chat: ChatId, attempt: AttemptId) {
         }
     }
     let missing = wanted.iter().find(|token| !places.contains_key(**token)).map(|t| (*t).clone());
-    let known = |token: &String| wanted.contains(&token) || maybe.contains(&token);
-    let foreign = places.keys().find(|token| !known(token)).cloned();
+    let foreign = places.keys().find(|token| !wanted.contains(token)).cloned();
     let mut last: BTreeMap<ItemId, usize> = BTreeMap::new();
     let mut disorder = None;
     for token in &wanted {
@@ -54,10 +52,10 @@ pub(super) fn are_whole(w: &mut World, chat: ChatId, attempt: AttemptId) {
     if let Some(token) = twice {
         w.fail(format!("{token} of {attempt} is in the transcript twice"));
     }
-    if let Some(token) = missing.filter(|_| !cut) {
+    if let Some(token) = missing {
         w.fail(format!("{token} of {attempt} is not in the transcript"));
     }
-    if let Some(token) = foreign.filter(|_| !cut) {
+    if let Some(token) = foreign {
         w.fail(format!("{token} is in the transcript of {attempt}, which never wrote it"));
     }
     if let Some(token) = disorder {

@@ -192,3 +192,20 @@ fn the_end_is_durable_also_while_a_host_is_attached() {
     fs.power_cut(|_| 0);
     assert!(matches!(read(fs).last(), Some(Record::Exited { .. })));
 }
+
+#[test]
+fn a_survivor_that_still_reads_its_stdin_adds_nothing_to_the_record() {
+    let mut keeper = Keeper::running();
+    keeper.write(1, b"x");
+    keeper.stop(0);
+    keeper.after(KILL_MAX);
+    keeper.looked(1);
+    keeper.step(Input::OutputEnded);
+    let ended = keeper.records();
+    assert!(matches!(ended.last(), Some(Record::Exited { tree: TreeEnd::Survivors { .. }, .. })));
+    assert_eq!(keeper.stdin(), b"");
+    keeper.step(Input::StdinTook(1));
+    keeper.step(Input::AgentExited(Exit::Signal(9)));
+    keeper.after(KILL_MAX);
+    assert_eq!(keeper.records(), ended);
+}
