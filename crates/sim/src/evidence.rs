@@ -76,6 +76,8 @@ pub(crate) struct Attempt {
     pub(crate) exited: bool,
     /// The power went since it began.
     pub(crate) cut: bool,
+    /// It spoke although no message was with it.
+    pub(crate) stirred: bool,
     /// The agent's process is there.
     pub(crate) lives: bool,
 }
@@ -98,6 +100,7 @@ impl Evidence {
             signalled_at: None,
             exited: false,
             cut: false,
+            stirred: false,
             lives: false,
         };
         self.attempts.insert(attempt, seen);

@@ -114,7 +114,7 @@ pub struct ProbeError {
 }
 
 /// All attempts of a data directory, dead or alive, in the order of their ids. Births that a crash cut
-/// short are removed.
+/// short are removed, so this is for the start of a host, before it bears any itself.
 ///
 /// # Errors
 /// Those of reading the folder; a folder that is not there is empty.

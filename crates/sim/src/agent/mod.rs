@@ -228,6 +228,9 @@ impl Agent {
             self.end_task_at(w, at);
             if self.turn.is_none() && w.rng.permille(300) {
                 // A background task woke it: it speaks although nobody asked.
+                if let Some(seen) = w.evidence.attempts.get_mut(&self.attempt) {
+                    seen.stirred = true;
+                }
                 self.speak(w, Voice::Message);
                 if w.rng.permille(200) {
                     self.ask(w, Wants::Question);

@@ -31,6 +31,8 @@ pub(super) fn happened(w: &mut World, unit: &Unit, fact: &Fact, before: &Before,
             }
             w.checks.handed.insert(*message, (*attempt, frame.0));
         }
+        // A word of an agent's own that comes between the frame and its reading counts as proof.
+        Fact::MessageTaken { message, evidence: Evidence::Agent } if has_stirred(w, *message) => {}
         Fact::MessageTaken { message, evidence } | Fact::MessageSettled { message, evidence } => {
             is_evident(w, unit, *message, *evidence, before, cause);
         }
@@ -101,6 +103,11 @@ fn is_evident(
     if wrong {
         w.fail(format!("{message} of {} is not known by {evidence:?}", unit.chat));
     }
+}
+
+fn has_stirred(w: &World, message: MessageId) -> bool {
+    let attempt = w.checks.handed.get(&message).map(|(attempt, _)| attempt);
+    attempt.and_then(|id| w.evidence.attempts.get(id)).is_some_and(|seen| seen.stirred)
 }
 
 fn refused(w: &mut World, message: MessageId, why: &RefusedWhy) {

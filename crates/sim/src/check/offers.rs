@@ -22,7 +22,7 @@ pub(super) fn happened(w: &mut World, unit: &Unit, at: usize, before: &Before, c
         Some(Fact::OfferRecorded { snapshot, .. }) => {
             recorded(w, unit, at, snapshot, before, cause);
         }
-        Some(Fact::OfferEnded { how, .. }) => ended(w, unit, *how, before, cause),
+        Some(Fact::OfferEnded { how, .. }) => ended(w, unit, at, *how, before, cause),
         Some(Fact::StopRequested { why: StopWhy::Offered(_), attempt }) => {
             let position = stop_position(w, unit, *attempt, before, cause);
             not_forgotten(w, unit, *attempt, position, before);
@@ -95,6 +95,14 @@ fn has_message(
     });
     let was = before.head().and_then(|head| head.outstanding.as_ref()).map(|o| o.frame.0);
     let last = was.into_iter().chain(handed).last();
+    let back = |message| {
+        unit.facts.iter().any(|fact| match fact {
+            Fact::MessageWithdrawn { message: of, .. }
+            | Fact::MessageRequeued { message: of, .. } => *of == message,
+            _ => false,
+        })
+    };
+    let last = last.filter(|frame| !seen.handed.get(frame).is_some_and(|id| back(*id)));
     last.is_some_and(|frame| seen.handed.contains_key(&frame) && !live.ended.contains(&frame))
 }
 
@@ -182,18 +190,26 @@ fn died(w: &mut World, unit: &Unit, attempt: AttemptId, death: Death, before: &B
     }
 }
 
-fn ended(w: &mut World, unit: &Unit, how: OfferEnd, before: &Before, cause: Cause) {
+fn ended(w: &mut World, unit: &Unit, at: usize, how: OfferEnd, before: &Before, cause: Cause) {
     let offer = before.head().and_then(|head| head.offer.as_ref());
-    let shown = offer.is_some_and(|offer| offer.shown);
+    let newer = unit.facts.iter().take(at).any(|f| matches!(f, Fact::OfferRecorded { .. }));
+    let shown = !newer && offer.is_some_and(|offer| offer.shown);
     let resuming = offer.is_some_and(|offer| offer.resuming)
         || unit.facts.iter().any(|fact| matches!(fact, Fact::ResumeStarted { .. }));
+    let continued = unit.facts.iter().any(|fact| match fact {
+        Fact::MessageTaken { message, .. } => {
+            offer.is_some_and(|offer| offer.continuation == *message)
+        }
+        _ => false,
+    });
     let choice = offer.and_then(|offer| offer.choice);
     let command = match wish(w, cause) {
         Some(Wish::Plain(command)) => Some(command),
         Some(Wish::Open { .. } | Wish::Send { .. }) | None => None,
     };
     let right = match how {
-        OfferEnd::Resumed => resuming,
+        // A resume that was stopped is one all the same if its continuation was taken.
+        OfferEnd::Resumed => resuming || continued,
         OfferEnd::Dismissed => {
             matches!(command, Some(Command::Dismiss { .. } | Command::Resume { .. }))
                 || choice == Some(Choice::Discard)
