@@ -62,6 +62,8 @@ pub enum Inward<'a> {
         /// Its beginning.
         head: &'a [u8],
     },
+    /// A part of what the agent said is lost: nobody knows what it was.
+    Damaged,
     /// A last line that has no end, because the agent died in it.
     Torn(&'a [u8]),
     /// The host numbered and committed a frame.

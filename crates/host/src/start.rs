@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use holdfast_core::ids::ChatId;
 use holdfast_keeper::registry::{self, AttemptDir};
 use holdfast_store::QueryError;
 
@@ -18,19 +19,33 @@ impl Host {
     pub async fn start(&self) -> Result<(), QueryError> {
         let owing = self.store().owing().await?;
         let mut attempts = HashSet::new();
+        let mut unread = 0_u32;
         for chat in owing {
-            if let Some(attempt) = self.attempt_of(chat).await {
-                attempts.insert(attempt);
+            match self.attempt_of(chat).await {
+                Some(attempt) => attempts.extend(attempt),
+                None => unread += 1,
             }
             let _ = self.actor(chat);
         }
-        self.clear_leftovers(&attempts);
+        if unread == 0 {
+            self.clear_leftovers(&attempts);
+        } else {
+            // What cannot be read decides nothing: any folder may be one of theirs.
+            self.shared.note_damage(format!(
+                "{unread} chats that owe something could not be read: what attempts left on disk is kept."
+            ));
+        }
         Ok(())
     }
 
-    async fn attempt_of(&self, chat: holdfast_core::ids::ChatId) -> Option<uuid::Uuid> {
-        let loaded = self.store().load(chat).await.ok()??;
-        loaded.chat.head.attempt.map(|attempt| attempt.id.uuid())
+    /// The attempt that a chat has, if any; none at all where the chat cannot be read.
+    async fn attempt_of(&self, chat: ChatId) -> Option<Option<uuid::Uuid>> {
+        let loaded = self.store().load(chat).await.ok()?;
+        match loaded {
+            Some(loaded) if loaded.read_only.is_some() => None,
+            Some(loaded) => Some(loaded.chat.head.attempt.map(|attempt| attempt.id.uuid())),
+            None => Some(None),
+        }
     }
 
     /// Removes what is on disk of attempts whose death is committed. A keeper that no chat knows

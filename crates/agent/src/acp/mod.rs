@@ -94,8 +94,9 @@ impl State {
         let mut out = Vec::new();
         match input {
             Inward::Line(bytes) => self.line(bytes, &mut out),
-            Inward::Oversized { head } => self.unrecognised("oversized", head, &mut out),
-            Inward::Torn(bytes) => self.unrecognised("torn", bytes, &mut out),
+            Inward::Oversized { head } => self.unreadable("oversized", head, &mut out),
+            Inward::Torn(bytes) => self.unreadable("torn", bytes, &mut out),
+            Inward::Damaged => self.doubt_replay(),
             Inward::Issued { frame, out: issued } => self.issued(frame, issued),
             Inward::Written { frame } => self.written(frame, &mut out),
         }
@@ -112,7 +113,7 @@ impl State {
         if !valid {
             // It is shown for what it is, and still taken in as far as it can be read: a broken
             // character must not cost the reply that ends a turn.
-            self.unrecognised("invalid_utf8", bytes, out);
+            self.unreadable("invalid_utf8", bytes, out);
         }
         let text = jsonrpc::repaired(&text);
         let line = Line(bytes);
@@ -124,8 +125,21 @@ impl State {
             Ok(Incoming::Notification { method, params }) => {
                 self.notification(line, &method, params, out);
             }
-            Err(fault) if valid => self.unrecognised(fault.word(), bytes, out),
+            Err(fault) if valid => self.unreadable(fault.word(), bytes, out),
             Err(_) => {}
+        }
+    }
+
+    /// Shows a line that cannot be read at all. Within a replay it may have been a message of the
+    /// user: what is not in the rest is not proven to be absent.
+    fn unreadable(&mut self, reason: &str, line: &[u8], out: &mut Vec<ProviderEvent>) {
+        self.doubt_replay();
+        self.unrecognised(reason, line, out);
+    }
+
+    fn doubt_replay(&mut self) {
+        if let Some(replay) = self.replay() {
+            replay.has_a_hole();
         }
     }
 

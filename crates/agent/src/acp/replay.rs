@@ -68,6 +68,11 @@ impl Replay {
         self.message = Some(Message { id, text });
     }
 
+    /// A part of the replay was lost or cannot be read: it may have been any message.
+    pub(super) fn has_a_hole(&mut self) {
+        self.certainty = Certainty::Doubtful;
+    }
+
     /// Something else was replayed: the message is over.
     pub(super) fn other(&mut self) {
         if let Some(text) = self.message.take().and_then(|message| message.text) {
@@ -99,6 +104,7 @@ mod tests {
     enum Step {
         Piece(Option<u64>, String),
         Other,
+        Hole,
     }
 
     fn told(steps: Vec<Step>) -> Option<(u64, Option<String>)> {
@@ -107,6 +113,7 @@ mod tests {
             match step {
                 Step::Piece(id, text) => replay.piece(id, text),
                 Step::Other => replay.other(),
+                Step::Hole => replay.has_a_hole(),
             }
             let stored = serde_json::to_vec(&replay).unwrap();
             assert!(stored.len() <= JOIN_BYTES_MAX + 256);
@@ -119,7 +126,7 @@ mod tests {
 
     #[test]
     fn pieces_of_one_message_are_joined_and_doubt_proves_nothing() {
-        use Step::{Other, Piece};
+        use Step::{Hole, Other, Piece};
         let p = |id, text: &str| Piece(id, text.to_owned());
         let long = "x".repeat(JOIN_BYTES_MAX + 1);
         for (steps, proof) in [
@@ -132,6 +139,8 @@ mod tests {
             (vec![p(Some(1), &long), Other, Other], Some((1, Some(&*long)))),
             (vec![p(Some(1), &long), p(Some(2), "b")], Some((2, Some("b")))),
             (vec![p(Some(1), &long), p(Some(1), "b")], None),
+            (vec![p(Some(1), "a"), Hole], None),
+            (vec![Hole, p(Some(1), "a")], None),
         ] {
             let proof = proof.map(|(messages, last)| (messages, last.map(digest)));
             assert_eq!(told(steps), proof);

@@ -2,7 +2,7 @@
 
 use super::{Draft, offer, prompt, replay};
 use crate::activity::Leftover;
-use crate::fact::{Fact, Place, StopWhy, WithdrawnWhy};
+use crate::fact::{Author, Fact, Place, StopWhy, WithdrawnWhy};
 use crate::frame::Outgoing;
 use crate::head::{Phase, Written};
 use crate::ids::FrameNo;
@@ -120,7 +120,9 @@ pub(super) fn stop_agent(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
         return Err(Refusal::new(Code::NoTurn, "No agent is running for this chat."));
     }
     offer::stop_resume(d);
-    if next(d.chat).is_some() {
+    // Whatever holds the queue now may be over before the agent is: nothing starts another by itself.
+    let waits = d.chat.aside.queue.iter().any(|queued| queued.by != Author::Host);
+    if next(d.chat).is_some() || (waits && d.chat.head.paused.is_none()) {
         d.push(Fact::QueuePaused { by: crate::fact::Paused::Stop });
     }
     stop(d, StopWhy::Ordered)

@@ -160,6 +160,7 @@ impl Core {
             Record::Line(line) => Some(Inward::Line(line)),
             Record::Oversized { head } => Some(Inward::Oversized { head }),
             Record::Torn(bytes) => Some(Inward::Torn(bytes)),
+            Record::Damaged => Some(Inward::Damaged),
             Record::FrameDone(frame) => Some(Inward::Written { frame: FrameNo(*frame) }),
             Record::Started(_)
             | Record::OversizedEnd { .. }
@@ -169,7 +170,6 @@ impl Core {
             | Record::SpawnFailed { .. }
             | Record::Exited { .. }
             | Record::StdoutClosed { .. }
-            | Record::Damaged
             | Record::Unknown { .. } => None,
         };
         if let Some(inward) = inward {

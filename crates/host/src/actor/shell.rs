@@ -12,9 +12,9 @@ use holdfast_core::input::{Caller, Command, Input, KeeperEvent, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_keeper::Record;
-use holdfast_store::{CommitError, Operation, Unit};
+use holdfast_store::{CommitError, Operation, QueryError, Unit};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::core::Core;
 use crate::attempt::{self, Driver, Word};
@@ -77,7 +77,14 @@ pub type Handle = mpsc::Sender<Message>;
 pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
     let (handle, messages) = mpsc::channel(COMMANDS_WAITING_MAX);
     tokio::spawn(async move {
-        match Actor::load(Arc::clone(&shared), chat).await {
+        // A store that is busy says nothing about the chat: what is asked waits, within its bound.
+        let loaded = loop {
+            match Actor::load(Arc::clone(&shared), chat).await {
+                Err(refusal) if refusal.code == Code::Overloaded => sleep(ROOM_RETRY).await,
+                loaded => break loaded,
+            }
+        };
+        match loaded {
             Ok(actor) => actor.run(messages).await,
             Err(refusal) => refuse_all(&shared, chat, messages, &refusal).await,
         }
@@ -275,6 +282,7 @@ impl Actor {
                 }
                 Err(CommitError::Fenced { .. }) if !reloaded => {
                     reloaded = true;
+                    self.core.abandon();
                     self.reload().await?;
                 }
                 Err(error) => {
@@ -398,10 +406,10 @@ impl Actor {
                 self.blocked = Some(clock::timer() + ROOM_RETRY);
             }
             CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
-                if self.reload().await.is_err() {
-                    self.blocked = Some(clock::timer() + ROOM_RETRY);
-                }
-                self.due = Some(clock::timer());
+                // No further word is heard before these are taken in again: the position would pass
+                // them.
+                let again = if self.reload().await.is_ok() { Duration::ZERO } else { ROOM_RETRY };
+                self.blocked = Some(clock::timer() + again);
             }
             CommitError::Refused(_)
             | CommitError::OperationExists
@@ -487,7 +495,11 @@ async fn load_core(shared: &Shared, id: ChatId) -> Result<Core, Refusal> {
         let text = format!("This chat cannot be read, and is kept as it is: {why}");
         Refusal::new(Code::ChatReadOnly, text)
     };
-    let loaded = shared.store.load(id).await.map_err(|error| unreadable(error.to_string()))?;
+    let loaded = shared.store.load(id).await.map_err(|error| match error {
+        QueryError::Overloaded => Refusal::new(Code::Overloaded, "The store is busy."),
+        QueryError::Stopped => Refusal::new(Code::Stopping, "The host is stopping."),
+        QueryError::Unreadable(_) | QueryError::InvalidPage => unreadable(error.to_string()),
+    })?;
     if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.read_only.clone()) {
         return Err(unreadable(why));
     }

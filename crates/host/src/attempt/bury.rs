@@ -2,14 +2,17 @@
 //! agent is ended, then the death is told. And a keeper that is not ours to adopt.
 
 use holdfast_core::fact::Death;
-use holdfast_core::input::Boot;
+use holdfast_core::input::{Boot, KeeperEvent};
 use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
-use holdfast_keeper::registry::{self, KeeperRecord};
+use holdfast_keeper::registry::{self, KeeperRecord, ReadDeadError};
+use holdfast_keeper::spool::OpenError;
 use holdfast_keeper::tree::{self, Survivors};
 use tokio::sync::mpsc;
 
-use super::driver::{Run, chain, death_of};
+use super::Word;
+use super::driver::{Run, chain};
+use super::record::death_of;
 
 /// Records that wait between disk and actor.
 const RECORDS_WAITING_MAX: usize = 16;
@@ -63,22 +66,24 @@ fn lives_elsewhere(record: &KeeperRecord) -> bool {
 /// Takes in the rest of the spool; says how the attempt ended, if that is written there, and
 /// whether its agent was ever born.
 async fn take_rest(run: &mut Run) -> (Option<Death>, bool) {
+    // A host that is just starting a keeper may hold a copy of a dead one's lock for a moment.
+    let _ = super::is_gone(&run.dir).await;
     let (send, mut records) = mpsc::channel::<(Record, u64)>(RECORDS_WAITING_MAX);
     let (dir, from) = (run.dir.clone(), run.position);
     let reading = tokio::task::spawn_blocking(move || {
         let reader = match registry::read_dead(&dir, from) {
             Ok(reader) => reader,
-            Err(error) => {
-                tracing::warn!("{}", chain(&error));
-                return;
-            }
+            // What was not synced before a power cut is gone: there is nothing more to read.
+            Err(ReadDeadError::Open { source: OpenError::Ahead { .. }, .. }) => return Ok(()),
+            Err(error) => return Err(chain(&error)),
         };
         for entry in reader {
-            let Ok(entry) = entry else { return };
+            let entry = entry.map_err(|error| chain(&error))?;
             if send.blocking_send(entry).is_err() {
-                return;
+                break;
             }
         }
+        Ok(())
     });
     let (mut end, mut born) = (None, false);
     while let Some((record, next)) = records.recv().await {
@@ -89,7 +94,11 @@ async fn take_rest(run: &mut Run) -> (Option<Death>, bool) {
         run.tell(record, next, last.is_some()).await;
         end = last.or(end);
     }
-    let _ = reading.await;
+    let read = reading.await.unwrap_or_else(|error| Err(error.to_string()));
+    if let Err(why) = read {
+        let text = format!("The rest of the agent's output on disk could not be read: {why}");
+        run.say(Word::Event(KeeperEvent::LineSkipped { text })).await;
+    }
     (end, born)
 }
 

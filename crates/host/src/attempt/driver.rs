@@ -14,11 +14,12 @@ use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
-use holdfast_keeper::record::{Exit, TreeEnd};
 use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
+use super::record::death_of;
 use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
 use crate::actor::keeper_events;
 use crate::host::Shared;
@@ -27,6 +28,9 @@ use crate::host::Shared;
 const ATTACH_RETRY: Duration = Duration::from_secs(1);
 /// Bytes of stderr that a death carries.
 const STDERR_BYTES: usize = 4096;
+
+/// How long one resume keeps others from starting.
+const RESUME_PLACE_MAX: Duration = Duration::from_secs(60);
 
 /// Starts the driver of an attempt.
 pub fn spawn(
@@ -150,7 +154,8 @@ impl Run {
         let mut orders = self.orders.clone();
         tokio::spawn(async move {
             let over = |orders: &Orders| orders.ready || orders.finished || orders.stop.is_some();
-            let _ = orders.wait_for(over).await;
+            // It decides nothing about the start that takes longer, which only makes room.
+            let _ = timeout(RESUME_PLACE_MAX, orders.wait_for(over)).await;
             drop(place);
         });
     }
@@ -312,7 +317,12 @@ impl Run {
 
     async fn read(&self, link: &Link) -> Result<Events, CallError> {
         match link.read_from(self.position).await {
-            Err(CallError::Refused(Refusal::Gone { first })) => link.read_from(first).await,
+            Err(CallError::Refused(Refusal::Gone { first })) => {
+                let text =
+                    format!("The agent's output up to record {first} is not on disk any more.");
+                self.say(Word::Event(KeeperEvent::LineSkipped { text })).await;
+                link.read_from(first).await
+            }
             other => other,
         }
     }
@@ -345,40 +355,6 @@ impl Run {
         if let Err(error) = registry::remove(&self.dir) {
             tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
         }
-    }
-}
-
-/// How an attempt ended, if this is the record that says so, and what may live on.
-pub(super) fn death_of(record: &Record) -> Option<(Death, Vec<u32>)> {
-    match record {
-        Record::Exited { exit, tree } => {
-            let death = match exit {
-                Exit::Code(code) => Death::Exited { code: Some(*code), signal: None },
-                Exit::Signal(signal) => Death::Exited { code: None, signal: Some(*signal) },
-            };
-            let survivors = match tree {
-                TreeEnd::Clear | TreeEnd::Left { .. } => Vec::new(),
-                TreeEnd::Survivors { named, .. } => {
-                    named.iter().map(|survivor| survivor.process.pid).collect()
-                }
-            };
-            Some((death, survivors))
-        }
-        Record::SpawnFailed { .. } => {
-            Some((Death::Exited { code: None, signal: None }, Vec::new()))
-        }
-        Record::Started(_)
-        | Record::Line(_)
-        | Record::Oversized { .. }
-        | Record::OversizedEnd { .. }
-        | Record::Torn(_)
-        | Record::FrameBegun(_)
-        | Record::FrameDone(_)
-        | Record::FrameCancelled(_)
-        | Record::Signalled { .. }
-        | Record::StdoutClosed { .. }
-        | Record::Damaged
-        | Record::Unknown { .. } => None,
     }
 }
 

@@ -5,6 +5,7 @@
 mod bury;
 mod driver;
 mod leftovers;
+mod record;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
+pub use record::death_of;
 
 /// How often it is looked whether a keeper that was let go, or killed, is gone.
 const GONE_POLL: Duration = Duration::from_millis(20);

@@ -6,9 +6,9 @@ use holdfast_core::fact::Death;
 use holdfast_core::ids::Position;
 use holdfast_core::input::{Boot, KeeperEvent};
 use holdfast_core::provider::StartFault;
+use holdfast_host::attempt::death_of;
 use holdfast_keeper::Record;
 use holdfast_keeper::protocol::Call;
-use holdfast_keeper::record::{Exit, TreeEnd};
 use holdfast_keeper::spool::SpoolReader;
 
 use super::talk::{has_news, take};
@@ -121,28 +121,5 @@ pub(super) fn word_of(record: Record, next: u64) -> Option<Word> {
             Some(Word::Event(KeeperEvent::SpawnFailed { fault, text }))
         }
         other => Some(Word::Record(other, Position(next))),
-    }
-}
-
-/// How an attempt ended, if this is the record that says so.
-pub(super) fn death_of(record: &Record) -> Option<(Death, Vec<u32>)> {
-    match record {
-        Record::Exited { exit, tree } => {
-            let death = match exit {
-                Exit::Code(code) => Death::Exited { code: Some(*code), signal: None },
-                Exit::Signal(signal) => Death::Exited { code: None, signal: Some(*signal) },
-            };
-            let survivors = match tree {
-                TreeEnd::Clear | TreeEnd::Left { .. } => Vec::new(),
-                TreeEnd::Survivors { named, .. } => {
-                    named.iter().map(|survivor| survivor.process.pid).collect()
-                }
-            };
-            Some((death, survivors))
-        }
-        Record::SpawnFailed { .. } => {
-            Some((Death::Exited { code: None, signal: None }, Vec::new()))
-        }
-        _ => None,
     }
 }

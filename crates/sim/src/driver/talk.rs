@@ -6,7 +6,9 @@ use holdfast_keeper::limits::MESSAGE_BYTES_MAX;
 use holdfast_keeper::protocol::{Call, Message, Refusal, Reply, Stop, StopScope, WriteChunk};
 use holdfast_keeper::spool::Assembler;
 
-use super::bury::{dead, death_of, word_of};
+use holdfast_host::attempt::death_of;
+
+use super::bury::{dead, word_of};
 use super::{Driver, FrameOrder, Stage, Waiting};
 use crate::actor::Word;
 use crate::agent::short;

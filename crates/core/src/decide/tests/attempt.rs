@@ -182,3 +182,15 @@ fn a_session_with_another_root_counts_anew() {
     scene.stop(StopWhy::Idle).dies().send("m2").born().ready_as("other", ABLE).runs();
     assert_eq!(scene.chat.head.session_messages, 1);
 }
+
+#[test]
+fn a_stopped_agent_is_not_started_again_by_what_waited_behind_an_offer() {
+    let mut scene = Scene::working();
+    scene.send("q1").lost().resume().born().replays(1, Some("m0")).ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+    scene.does(Command::StopAgent);
+    assert!(scene.last().contains(&"paused stop".to_owned()), "{:?}", scene.last());
+    scene.written().taken().dies();
+    assert!(!scene.has_agent());
+    assert_eq!(scene.queue(), ["q1"]);
+}
