@@ -8,7 +8,9 @@ use holdfast_core::fact::{Author, Death, Fact, Secret, StopWhy};
 use holdfast_core::fold::fold;
 use holdfast_core::head::{Attempt, Chat, Head};
 use holdfast_core::ids::{AttemptId, ChatId, MessageId, TaskId};
-use holdfast_core::input::{Anyway, Boot, Command, Given, Input, KeeperEvent, Leftovers, Send};
+use holdfast_core::input::{
+    Anyway, Boot, Command, Given, Input, KeeperEvent, Leftovers, Send, Session,
+};
 use holdfast_core::offer::{Cause, Snapshot, details, sentence};
 use holdfast_core::provider::{ProviderEvent, TurnEnd};
 use holdfast_core::summary::Summary;
@@ -93,7 +95,12 @@ fn inputs(chat: &Chat) -> Vec<Input> {
         Command::Close { leftovers: Leftovers::End },
         Command::Reopen,
         Command::Delete,
-        Command::Resume { recorded_at: None, choice: None, anyway: Anyway::Yes },
+        Command::Resume {
+            recorded_at: None,
+            choice: None,
+            session: Session::Recorded,
+            anyway: Anyway::Yes,
+        },
         Command::Dismiss { recorded_at: None },
         Command::Stop { why: StopWhy::Offered(Cause::Quit) },
     ]

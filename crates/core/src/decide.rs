@@ -98,8 +98,8 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
         Command::Answer { prompt, answer, by, device } => {
             prompt::answer(d, prompt, answer, by, device)
         }
-        Command::Resume { recorded_at, choice, anyway } => {
-            resume::resume(d, recorded_at, choice, anyway)
+        Command::Resume { recorded_at, choice, session, anyway } => {
+            resume::resume(d, recorded_at, choice, session, anyway)
         }
         Command::Dismiss { recorded_at } => offer::dismiss(d, recorded_at),
         Command::Stop { why } => attempt::stop(d, why),

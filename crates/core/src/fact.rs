@@ -113,6 +113,8 @@ pub enum WithdrawnWhy {
     Discarded,
     /// A continuation whose offer ended in another way.
     OfferEnded,
+    /// A message of the host's own that a recap for a new session takes the place of.
+    StartedFresh,
     /// The chat was deleted.
     ChatDeleted,
 }
@@ -443,6 +445,11 @@ pub enum Fact {
         recorded_at: Micros,
         #[serde(default)]
         choice: Option<crate::input::Choice>,
+    },
+    /// A person starts over: the agent's session is left, and this message tells a new one what
+    /// was said. It takes the place of the offer's continuation.
+    SessionLeft {
+        recap: MessageId,
     },
     /// The resume is over without having ended the offer.
     ResumeStopped {

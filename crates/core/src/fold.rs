@@ -69,6 +69,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::OfferShown { .. }
         | Fact::OfferEnded { .. }
         | Fact::ResumeStarted { .. }
+        | Fact::SessionLeft { .. }
         | Fact::ResumeStopped { .. }
         | Fact::FailureFiled(_)
         | Fact::FailureCleared => fold_offer(chat, fact),
@@ -386,6 +387,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 outbox: std::collections::VecDeque::new(),
                 stop: None,
                 capabilities: crate::provider::Capabilities::default(),
+                left: false,
             });
         }
         Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
@@ -393,10 +395,12 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 attempt.phase = Phase::Ready;
                 attempt.capabilities = *capabilities;
             }
-            if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
-                head.session_messages = 0;
+            if !head.attempt.as_ref().is_some_and(|attempt| attempt.left) {
+                if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
+                    head.session_messages = 0;
+                }
+                head.handle = Some(handle.clone());
             }
-            head.handle = Some(handle.clone());
             if model.is_some() {
                 head.model.clone_from(model);
             }
@@ -501,6 +505,18 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
             if let Some(offer) = &mut head.offer {
                 offer.resuming = true;
                 offer.choice = *choice;
+            }
+        }
+        Fact::SessionLeft { recap } => {
+            head.handle = None;
+            head.session_messages = 0;
+            if let Some(attempt) = &mut head.attempt {
+                attempt.left = true;
+            }
+            if let Some(offer) = &mut head.offer {
+                offer.continuation = *recap;
+                // A new session has another root, and that is no rewind.
+                offer.root = None;
             }
         }
         Fact::ResumeStopped { .. } => {

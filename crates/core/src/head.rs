@@ -98,6 +98,10 @@ pub struct Attempt {
     pub stop: Option<StopWhy>,
     /// What the agent can do.
     pub capabilities: Capabilities,
+    /// Whether the chat's session was left while this attempt was ending: what it still tells of a
+    /// session is of the old one.
+    #[serde(default)]
+    pub left: bool,
 }
 
 /// How far a message at the agent is.

@@ -179,6 +179,19 @@ pub enum Anyway {
     Yes,
 }
 
+/// With what session of the agent a chat is carried on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Session {
+    /// The recorded one.
+    #[default]
+    Recorded,
+    /// A new one, which is first told this recap of the chat.
+    Fresh {
+        /// The recap, as the person left it.
+        recap: String,
+    },
+}
+
 /// What a person decides about a message without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -259,6 +272,7 @@ pub enum Command {
     Resume {
         recorded_at: Option<Micros>,
         choice: Option<Choice>,
+        session: Session,
         anyway: Anyway,
     },
     Dismiss {

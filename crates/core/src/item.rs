@@ -102,6 +102,8 @@ pub enum Notice {
     },
     /// The offer was resumed.
     Resumed,
+    /// The agent's session was left for a new one, which is told a recap.
+    StartedFresh,
     /// A resume, or a start, failed.
     StartFailed {
         /// The failure's code.

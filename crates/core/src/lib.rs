@@ -16,6 +16,7 @@ pub mod limits;
 pub mod offer;
 pub mod provider;
 pub mod queue;
+pub mod recap;
 pub mod refusal;
 pub mod summary;
 pub mod time;

@@ -45,6 +45,10 @@ pub const STRANDED_MESSAGES_MAX: usize = 16;
 pub const ITEM_TEXT_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of the text of an answer to a prompt.
 pub const ANSWER_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a proposed recap of a chat.
+pub const RECAP_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of one line in it.
+pub const RECAP_LINE_BYTES_MAX: usize = 2000;
 /// Bytes of a draft.
 pub const DRAFT_BYTES_MAX: usize = 1024 * 1024;
 /// Items of one page.

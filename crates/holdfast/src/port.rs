@@ -12,8 +12,8 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
-    AgentInfo, Availability, Caller, Delta, Host as Port, HostInfo, Readiness, Session, StopAgents,
-    WantedChat, WantedResume,
+    AgentInfo, Availability, Caller, Delta, Host as Port, HostInfo, Readiness, StopAgents,
+    WantedChat,
 };
 use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
@@ -126,27 +126,6 @@ impl Port for Border {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
         async move { host.submit(chat, command, caller).await }.boxed()
-    }
-
-    fn resume(
-        &self,
-        wanted: WantedResume,
-        caller: Caller,
-    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
-        let host = self.host.clone();
-        async move {
-            if let Session::Fresh { .. } = wanted.session {
-                let text = "Starting fresh with a recap is not possible yet.";
-                return Err(Refusal::new(Code::NotSupported, text).field("fresh"));
-            }
-            let command = Command::Resume {
-                recorded_at: wanted.recorded_at,
-                choice: wanted.choice,
-                anyway: wanted.anyway,
-            };
-            host.submit(wanted.chat, command, caller).await
-        }
-        .boxed()
     }
 
     fn stop(&self, agents: StopAgents) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use holdfast_core::fact::Author;
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::input::{Anyway, Choice, Command, Reply};
 pub use holdfast_core::input::{Caller, OperationKey};
+use holdfast_core::input::{Command, Reply};
 pub use holdfast_core::item::Delta;
 use holdfast_core::refusal::Refusal;
 use holdfast_core::time::Micros;
@@ -60,17 +60,6 @@ pub trait Host: Send + Sync + 'static {
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>>;
 
-    /// Carries on with one offer. The host bounds how many starts run at once, makes the text of
-    /// the continuation, and answers when the resume is accepted, not when it is over.
-    ///
-    /// # Errors
-    /// As [`Host::submit`].
-    fn resume(
-        &self,
-        wanted: WantedResume,
-        caller: Caller,
-    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
-
     /// Begins to stop the host, once the answer that names the working chats is on its way.
     fn stop(&self, agents: StopAgents);
 
@@ -101,33 +90,6 @@ pub struct WantedChat {
     pub mode: Option<String>,
     /// Its first message.
     pub message: Option<(MessageId, String, Author)>,
-}
-
-/// One offer that is to be carried on with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedResume {
-    /// The chat.
-    pub chat: ChatId,
-    /// The name of the offer that the caller saw; absent: whichever there is.
-    pub recorded_at: Option<Micros>,
-    /// What a person says of a message in doubt.
-    pub choice: Option<Choice>,
-    /// With what session.
-    pub session: Session,
-    /// What to do where something of the last attempt may still live.
-    pub anyway: Anyway,
-}
-
-/// With what session a chat is resumed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Session {
-    /// The recorded one.
-    Recorded,
-    /// A new one, which is told this recap; absent: the proposed one.
-    Fresh {
-        /// The recap as the person left it.
-        recap: Option<String>,
-    },
 }
 
 /// What becomes of the agents when the host stops.

@@ -8,11 +8,14 @@ use holdfast_core::fact::Author;
 use holdfast_core::frame::Answer as PromptAnswer;
 use holdfast_core::head::{Life, Strand};
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::input::{Anyway, Choice, Command, Leftovers, Reply, Send};
+use holdfast_core::input::{Anyway, Choice, Command, Leftovers, Reply, Send, Session};
 use holdfast_core::refusal::Code;
 
 use crate::net::Answer;
 use crate::world::World;
+
+/// What a new session is told.
+const RECAP: &str = "what was said so far";
 
 /// Chats that a history has at most.
 const CHATS_MAX: usize = 3;
@@ -300,7 +303,17 @@ fn resume(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
     let recorded_at = recorded_at.filter(|_| w.rng.permille(700));
     let choice = if w.rng.permille(400) { Some(choice(w)) } else { None };
     let anyway = if w.rng.permille(200) { Anyway::Yes } else { Anyway::No };
-    Wish::Plain(Command::Resume { recorded_at, choice, anyway })
+    let session = match w.rng.below(8) {
+        0 => Session::Fresh { recap: RECAP.to_owned() },
+        _ => Session::Recorded,
+    };
+    Wish::Plain(Command::Resume { recorded_at, choice, session, anyway })
+}
+
+/// What a person wants of an agent that no longer knows its session.
+pub(crate) fn fresh(choice: Option<Choice>) -> Command {
+    let session = Session::Fresh { recap: RECAP.to_owned() };
+    Command::Resume { recorded_at: None, choice, session, anyway: Anyway::Yes }
 }
 
 fn about_doubt(w: &mut World, chat: &holdfast_core::head::Chat) -> Option<Wish> {

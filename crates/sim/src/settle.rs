@@ -3,7 +3,7 @@
 
 use holdfast_core::head::{Chat, Life, Prompt};
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Anyway, Choice, Command};
+use holdfast_core::input::{Anyway, Choice, Command, Session};
 
 use holdfast_store::ChatFilter;
 
@@ -116,8 +116,9 @@ fn next_act(w: &mut World, chat: &Chat) -> Next {
         return Next::Wait;
     }
     if head.failure.as_deref() == Some("session_not_found") {
-        // The agent cannot bring its session back, and a fresh start is not there yet.
-        return act(Command::Delete);
+        // The agent cannot bring its session back: a new one is told what was said.
+        let choice = head.offer.is_some().then_some(Choice::SendAgain);
+        return act(people::fresh(choice));
     }
     if let Some(offer) = &head.offer {
         if !offer.shown || offer.resuming {
@@ -125,10 +126,20 @@ fn next_act(w: &mut World, chat: &Chat) -> Next {
         }
         let doubt = !head.stranded.is_empty();
         let choice = doubt.then_some(Choice::SendAgain);
-        return act(Command::Resume { recorded_at: None, choice, anyway: Anyway::Yes });
+        return act(Command::Resume {
+            recorded_at: None,
+            choice,
+            session: Session::Recorded,
+            anyway: Anyway::Yes,
+        });
     }
     if head.failure.is_some() {
-        return act(Command::Resume { recorded_at: None, choice: None, anyway: Anyway::Yes });
+        return act(Command::Resume {
+            recorded_at: None,
+            choice: None,
+            session: Session::Recorded,
+            anyway: Anyway::Yes,
+        });
     }
     if let Some(stranded) = head.stranded.first() {
         let message = stranded.message;

@@ -68,6 +68,7 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::MessageEdited { message, bytes: 8, digest: text("e") },
         Fact::QueueOrdered { order: vec![message, MessageId::new(Uuid::from_u128(0x11))] },
         Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded },
+        Fact::MessageWithdrawn { message, why: WithdrawnWhy::StartedFresh },
         Fact::QueuePaused { by: Paused::Stop },
         Fact::QueueResumed,
         Fact::QueueExempted { message },
@@ -212,6 +213,7 @@ fn offers() -> Vec<Fact> {
         Fact::ResumeStarted { recorded_at, choice: Some(Choice::SendAgain) },
         Fact::ResumeStarted { recorded_at, choice: None },
         Fact::ResumeStopped { recorded_at },
+        Fact::SessionLeft { recap: MESSAGE },
         Fact::FailureFiled(Failure { code, text: text("It died."), actions }),
         Fact::FailureCleared,
     ]

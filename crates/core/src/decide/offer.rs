@@ -5,7 +5,7 @@ use super::{Draft, death};
 use crate::activity::Activity;
 use crate::fact::{Fact, OfferEnd, Paused, StopWhy, WithdrawnWhy, fault_code};
 use crate::ids::MessageId;
-use crate::input::{NotResumed, Reply};
+use crate::input::{Given, NotResumed, Reply};
 use crate::item::Notice;
 use crate::offer::{Action, Cause, Failure, Snapshot};
 use crate::provider::{StartFault, TurnEnd};
@@ -21,6 +21,11 @@ const CONTINUATIONS: uuid::Uuid = uuid::Uuid::from_u128(0x6f0c_77a1_52d4_5c1b_9a
 fn continuation(d: &Draft<'_>, recorded_at: Micros) -> MessageId {
     let name = format!("{} {} {}", d.given.chat, d.chat.head.attempts, recorded_at.0);
     MessageId::new(uuid::Uuid::new_v5(&CONTINUATIONS, name.as_bytes()))
+}
+
+/// The message that tells a new session what was said, should one be started by this input.
+pub(super) fn recap(given: &Given) -> MessageId {
+    MessageId::new(uuid::Uuid::new_v5(&CONTINUATIONS, given.attempt.uuid().as_bytes()))
 }
 
 /// Records what the chat is doing, if it shows work. Nothing is shown before the death is proven.

@@ -1,12 +1,14 @@
 //! Carrying on with an offer: one continuation, through the ordinary path of a message.
 
-use super::{Draft, message, offer};
+use super::{Draft, message, offer, replay};
 use crate::continuation;
+use crate::digest;
 use crate::effect::asks;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Place, WithdrawnWhy};
-use crate::head::{Life, Strand};
+use crate::head::{Chat, Life, Strand};
 use crate::ids::{MessageId, ReceiptId, Subject};
-use crate::input::{Anyway, Choice, NotResumed, Reply};
+use crate::input::{Anyway, Choice, NotResumed, Reply, Session};
+use crate::item::Notice;
 use crate::offer::Failure;
 use crate::provider::StartFault;
 use crate::queue::next;
@@ -17,11 +19,15 @@ pub(super) fn resume(
     d: &mut Draft<'_>,
     recorded_at: Option<Micros>,
     choice: Option<Choice>,
+    session: Session,
     anyway: Anyway,
 ) -> Result<Reply, Refusal> {
     let not = |why| Ok(Reply::NotResumed { why });
+    if let Session::Fresh { recap } = &session {
+        message::check_text("recap", recap)?;
+    }
     let Some(offer) = d.chat.head.shown_offer().cloned() else {
-        return Ok(retry(d, recorded_at, anyway));
+        return Ok(retry(d, recorded_at, session, anyway));
     };
     if recorded_at.is_some_and(|at| at != offer.recorded_at) {
         return not(NotResumed::Superseded);
@@ -33,7 +39,7 @@ pub(super) fn resume(
         // A second click, another client, a retry after a lost reply: the same resume.
         return Ok(Reply::Resuming { receipt: receipt(d) });
     }
-    if choice.is_none() && d.chat.head.needs_choice() {
+    if choice.is_none() && needs_choice(d.chat, &session) {
         return not(NotResumed::NeedsChoice);
     }
     if let Err(failure) = clear_way(d, anyway) {
@@ -41,15 +47,63 @@ pub(super) fn resume(
     }
     d.push(Fact::ResumeStarted { recorded_at: offer.recorded_at, choice });
     requeue_refused(d);
-    // A chat that was only starting carries on with the message that it was starting for.
-    let doubted = d.chat.head.stranded.iter().any(|stranded| stranded.by_death);
-    if !offer.starting || (d.chat.aside.queue.is_empty() && !doubted) {
-        bring_continuation(d, offer.continuation);
+    match session {
+        Session::Fresh { recap } => {
+            leave_session(d, recap);
+        }
+        Session::Recorded => {
+            // A chat that was only starting carries on with the message that it was starting for.
+            let doubted = d.chat.head.stranded.iter().any(|stranded| stranded.by_death);
+            if !offer.starting || (d.chat.aside.queue.is_empty() && !doubted) {
+                bring_continuation(d, offer.continuation);
+            }
+        }
     }
     if !asks(d.chat) {
         settle(d);
     }
     Ok(Reply::Resuming { receipt: receipt(d) })
+}
+
+/// Whether a person has to say first what became of a message. A new session can be asked nothing
+/// of what the old one was given.
+fn needs_choice(chat: &Chat, session: &Session) -> bool {
+    let asked = match session {
+        Session::Recorded => false,
+        Session::Fresh { .. } => chat.head.stranded.iter().any(|s| s.by_death && s.is_asking()),
+    };
+    asked || chat.head.needs_choice()
+}
+
+/// Leaves the agent's session for a new one, and puts the recap where the continuation would be. The
+/// same recap once more is the same message; what the host wanted to send before is let go.
+fn leave_session(d: &mut Draft<'_>, recap: String) -> MessageId {
+    let digest = digest(&recap);
+    let own = |by| by == Author::Host;
+    let waiting: Vec<_> = d
+        .chat
+        .aside
+        .queue
+        .iter()
+        .filter(|q| own(q.by))
+        .map(|q| (q.message, q.digest.clone()))
+        .collect();
+    let refused = d.chat.head.stranded.iter().filter(|s| own(s.by) && s.why == Strand::Refused);
+    let refused: Vec<_> = refused.map(|s| (s.message, s.digest.clone())).collect();
+    let mut here = None;
+    for (message, has) in waiting.into_iter().chain(refused) {
+        if has == digest && here.is_none() {
+            here = Some(message);
+        } else {
+            d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::StartedFresh });
+        }
+    }
+    let id = here.unwrap_or_else(|| offer::recap(d.given));
+    d.push(Fact::SessionLeft { recap: id });
+    d.say(Notice::StartedFresh, "");
+    replay::no_more_to_ask(d);
+    bring(d, id, recap);
+    id
 }
 
 /// What a failure holds is tried again: that of the last start, whatever it was.
@@ -68,13 +122,23 @@ fn clear_way(d: &mut Draft<'_>, anyway: Anyway) -> Result<(), Failure> {
 
 /// A failed start that has no offer beside it, as that of a chat's first message: what waits is
 /// tried again.
-fn retry(d: &mut Draft<'_>, recorded_at: Option<Micros>, anyway: Anyway) -> Reply {
+fn retry(
+    d: &mut Draft<'_>,
+    recorded_at: Option<Micros>,
+    session: Session,
+    anyway: Anyway,
+) -> Reply {
     let lone = d.chat.head.offer.is_none() && d.chat.head.life == Life::Open;
     if !lone || d.chat.head.failure.is_none() || recorded_at.is_some() {
         return Reply::NotResumed { why: NotResumed::NoOffer };
     }
     if let Err(failure) = clear_way(d, anyway) {
         return Reply::NotResumed { why: NotResumed::Failed { failure } };
+    }
+    if let Session::Fresh { recap } = session {
+        // It was asked for, whatever else is paused.
+        let message = leave_session(d, recap);
+        d.push(Fact::QueueExempted { message });
     }
     let message = next(d.chat).map(|queued| queued.message);
     Reply::Resuming { receipt: message.map(|id| d.receipt(Subject::Message(id))) }
@@ -92,9 +156,14 @@ fn receipt(d: &Draft<'_>) -> Option<ReceiptId> {
     message.map(|id| d.receipt(Subject::Message(id)))
 }
 
-/// Puts the continuation at the queue's head. One that is there, or was refused, is the same
-/// message again; one in doubt is settled first.
+/// Puts the continuation at the queue's head.
 fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
+    bring(d, id, continuation::TEXT.to_owned());
+}
+
+/// Puts a message of the host's own at the queue's head. One that is there, or was refused, is the
+/// same message again; one in doubt is settled first.
+fn bring(d: &mut Draft<'_>, id: MessageId, text: String) {
     let waits = d.chat.aside.queue.iter().any(|queued| queued.message == id);
     if waits || d.chat.head.outstanding.as_ref().is_some_and(|o| o.message == id) {
         return;
@@ -108,7 +177,6 @@ fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
         }
         return;
     }
-    let text = continuation::TEXT.to_owned();
     message::accept(d, id, text, Author::Host, Place::Head);
 }
 
@@ -151,9 +219,12 @@ pub(super) fn settle(d: &mut Draft<'_>) {
         // What carries on is at an agent already, be it one that is being stopped.
         return;
     }
-    let mut queue = d.chat.aside.queue.iter().map(|queued| queued.message);
-    let first =
-        if offer.starting { queue.next() } else { queue.find(|id| *id == offer.continuation) };
+    let queue = &d.chat.aside.queue;
+    let waits = queue.iter().map(|queued| queued.message).find(|id| *id == offer.continuation);
+    let first = match waits {
+        None if offer.starting => queue.front().map(|queued| queued.message),
+        waits => waits,
+    };
     match first {
         Some(message) if d.chat.head.exempt == Some(message) => {}
         Some(message) => d.push(Fact::QueueExempted { message }),

@@ -4,6 +4,7 @@
 mod attempt;
 mod chat;
 mod death;
+mod fresh;
 mod idle;
 mod invariants;
 mod message;
@@ -30,7 +31,9 @@ use crate::fact::{Author, Death, Fact, Secret, StopWhy};
 use crate::fold::fold;
 use crate::head::Chat;
 use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, TaskId};
-use crate::input::{Boot, Choice, Command, Given, Input, KeeperEvent, Reply, Send};
+use crate::input::{
+    Anyway, Boot, Choice, Command, Given, Input, KeeperEvent, Reply, Send, Session,
+};
 use crate::item::Row;
 use crate::offer::{Cause, Snapshot};
 use crate::provider::{
@@ -442,5 +445,5 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
 }
 
 pub(super) fn resume_command(choice: Option<Choice>) -> Command {
-    Command::Resume { recorded_at: None, choice, anyway: crate::input::Anyway::No }
+    Command::Resume { recorded_at: None, choice, session: Session::Recorded, anyway: Anyway::No }
 }

@@ -10,6 +10,7 @@
 )]
 
 mod cut_short;
+mod fresh;
 
 use std::fs;
 

@@ -12,6 +12,7 @@ mod messages;
 mod offers;
 mod prompts;
 mod queue;
+mod recap;
 mod receipts;
 mod tasks;
 mod turns;
@@ -79,6 +80,7 @@ fn api() -> Router<App> {
         .route("/chats", get(chats::list).post(chats::open))
         .nest("/chats/{chat}", chat)
         .route("/offers", get(offers::list))
+        .route("/offers/{chat}/recap", get(recap::show))
         .route("/offers/resume", post(offers::resume))
         .route("/offers/dismiss", post(offers::dismiss))
         .route("/receipts/{receipt}", get(receipts::one))

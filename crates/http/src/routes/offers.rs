@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use futures_util::{StreamExt, stream};
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Anyway, Choice, Command};
+use holdfast_core::input::{Anyway, Choice, Command, Session};
 use holdfast_core::limits::MESSAGE_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
@@ -19,8 +19,9 @@ use crate::events::Cursor;
 use crate::extract::fields::Most;
 use crate::extract::{Call, Fields, MessageBody, PlainBody};
 use crate::limits::OFFERS_AT_ONCE_MAX;
-use crate::port::{Caller, Session, WantedResume};
+use crate::port::Caller;
 use crate::routes::messages::CHOICES;
+use crate::routes::recap;
 use crate::routes::{Answer, unread};
 use crate::wire::offer::{Failed, Offer, Offers, OneResult, Results};
 use crate::wire::time;
@@ -64,13 +65,21 @@ async fn resume_one(
         let text = format!("It failed before, and all is not asked to try again: {}", failure.text);
         return OneResult::refused(chat, &failure.code, &text);
     }
-    let (choice, session, anyway) = match chosen.wish {
-        Wish::OneOfAll => (None, Session::Recorded, Anyway::No),
-        Wish::Named { choice, session, anyway } => (choice, session, anyway),
+    let (choice, with, anyway) = match chosen.wish {
+        Wish::OneOfAll => (None, With::Recorded, Anyway::No),
+        Wish::Named { choice, with, anyway } => (choice, with, anyway),
+    };
+    let session = match with {
+        With::Recorded => Session::Recorded,
+        With::Recap(recap) => Session::Fresh { recap },
+        With::ProposedRecap => match recap::proposed(app, chat).await {
+            Ok(recap) => Session::Fresh { recap },
+            Err(fault) => return OneResult::of(chat, Err(recap::unread(&fault))),
+        },
     };
     let recorded_at = chosen.recorded_at;
-    let wanted = WantedResume { chat, recorded_at, choice, session, anyway };
-    OneResult::of(chat, app.host.resume(wanted, caller.for_chat(chat)).await)
+    let command = Command::Resume { recorded_at, choice, session, anyway };
+    OneResult::of(chat, app.host.submit(chat, command, caller.for_chat(chat)).await)
 }
 
 /// Lets some offers go, or all.
@@ -101,7 +110,17 @@ enum Wish {
     /// As one of all: only what needs nothing more from a person.
     OneOfAll,
     /// As the person says.
-    Named { choice: Option<Choice>, session: Session, anyway: Anyway },
+    Named { choice: Option<Choice>, with: With, anyway: Anyway },
+}
+
+/// With what session.
+enum With {
+    /// The recorded one.
+    Recorded,
+    /// A new one, which is told this.
+    Recap(String),
+    /// A new one, which is told what would be proposed.
+    ProposedRecap,
 }
 
 /// The offers that a body names, and at once the results of those that are no longer what the
@@ -183,9 +202,10 @@ fn named(n: usize, value: Value, known: &[&str]) -> Result<Chosen, Refusal> {
     };
     let choice = fields.word("choice", &CHOICES)?;
     let recap = fields.text("recap", Most::Bytes(MESSAGE_BYTES_MAX))?;
-    let session = match (fields.flag("fresh")?, recap) {
-        (Some(true), recap) => Session::Fresh { recap },
-        (Some(false) | None, None) => Session::Recorded,
+    let with = match (fields.flag("fresh")?, recap) {
+        (Some(true), Some(recap)) => With::Recap(recap),
+        (Some(true), None) => With::ProposedRecap,
+        (Some(false) | None, None) => With::Recorded,
         (Some(false) | None, Some(_)) => {
             return Err(fields.invalid("recap", "given only with fresh: true"));
         }
@@ -194,5 +214,5 @@ fn named(n: usize, value: Value, known: &[&str]) -> Result<Chosen, Refusal> {
         Some(true) => Anyway::Yes,
         Some(false) | None => Anyway::No,
     };
-    Ok(Chosen { chat, recorded_at, wish: Wish::Named { choice, session, anyway } })
+    Ok(Chosen { chat, recorded_at, wish: Wish::Named { choice, with, anyway } })
 }

@@ -218,6 +218,7 @@ impl Told {
                 Self { cause: Some(words::cause(cause)), ..plain("stopped") }
             }
             Notice::Resumed => plain("resumed"),
+            Notice::StartedFresh => plain("started_fresh"),
             Notice::StartFailed { code } => Self { code: Some(code), ..plain("start_failed") },
             Notice::TurnFailed => plain("turn_failed"),
             Notice::PromptCancelled => plain("prompt_cancelled"),

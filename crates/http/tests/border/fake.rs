@@ -15,8 +15,8 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use holdfast_http::port::{
-    AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, Session,
-    StopAgents, WantedChat, WantedResume,
+    AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, StopAgents,
+    WantedChat,
 };
 use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, Unit};
 use tokio::sync::broadcast;
@@ -228,23 +228,6 @@ impl Host for Fake {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let this = self.clone();
         async move { this.act(chat, command, caller).await }.boxed()
-    }
-    fn resume(
-        &self,
-        wanted: WantedResume,
-        caller: Caller,
-    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
-        let WantedResume { chat, recorded_at, choice, session, anyway } = wanted;
-        match session {
-            Session::Recorded => {
-                let command = Command::Resume { recorded_at, choice, anyway };
-                self.submit(chat, command, caller)
-            }
-            Session::Fresh { .. } => {
-                let refusal = Refusal::new(Code::NotSupported, "no fresh start here");
-                std::future::ready(Err(refusal)).boxed()
-            }
-        }
     }
     fn stop(&self, agents: StopAgents) {
         self.tell(match agents {

@@ -163,3 +163,24 @@ async fn all_does_not_try_again_what_failed() {
     );
     assert_eq!(results(&border, "resume", one).await[0].1, "pending");
 }
+
+#[tokio::test]
+async fn a_recap_is_proposed_and_what_the_person_makes_of_it_is_sent() {
+    let border = Border::new();
+    let chat = stopped(&border).await;
+    let id = chat.to_string();
+    let recap = border.get(&format!("/api/v1/offers/{chat}/recap")).await;
+    assert_eq!((&recap["chat"], &recap["bytes_max"]), (&json!(id), &json!(1024 * 1024)));
+    assert!(recap["text"].as_str().unwrap().contains("I wrote:\na\n"), "{recap}");
+    let none =
+        border.call("GET", "/api/v1/offers/chat_00000000000000000000000000000000/recap", "").await;
+    assert_eq!((none.status.as_u16(), none.code().as_str()), (404, "chat_not_found"));
+    let empty = json!({"chats": [{"chat": id, "fresh": true, "recap": " ", "choice": "arrived"}]});
+    let got = border.post("/api/v1/offers/resume", empty).await;
+    assert_eq!((got.status.as_u16(), got.code().as_str()), (400, "empty_field"));
+    let one =
+        json!({"chats": [{"chat": id, "fresh": true, "recap": "all of it", "choice": "arrived"}]});
+    assert_eq!(results(&border, "resume", one).await, [(id, "pending".to_owned())]);
+    let queue = border.get(&format!("/api/v1/chats/{chat}/queue")).await;
+    assert_eq!(queue["items"][0]["text"], "all of it", "{queue}");
+}

@@ -3,7 +3,7 @@
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
 use holdfast_core::head::{Life, Outstanding};
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::input::{Choice, Command};
+use holdfast_core::input::{Choice, Command, Session};
 use holdfast_core::item::Row;
 use holdfast_store::{MessageState, Unit};
 
@@ -138,6 +138,10 @@ fn withdrawn(w: &mut World, message: MessageId, why: WithdrawnWhy, before: &Befo
                 || outstanding.is_some_and(|o| o.message == message && o.withdrawing)
         }
         WithdrawnWhy::Discarded => choice(w, before, cause) == Some(Choice::Discard),
+        WithdrawnWhy::StartedFresh => matches!(
+            command(w, cause),
+            Some(Command::Resume { session: Session::Fresh { .. }, .. })
+        ),
         WithdrawnWhy::OfferEnded => {
             let offer = before.head().and_then(|head| head.offer.as_ref());
             offer.is_some_and(|offer| offer.continuation == message)

@@ -212,6 +212,7 @@ fn apply_fact(
         | Fact::OfferShown { .. }
         | Fact::OfferEnded { .. }
         | Fact::ResumeStarted { .. }
+        | Fact::SessionLeft { .. }
         | Fact::ResumeStopped { .. } => apply_offer(chat, unit, fact, touched),
         Fact::FailureFiled(failure) => {
             chat.failure = Some((failure.clone(), at));
@@ -348,6 +349,7 @@ fn apply_offer(chat: &mut StoredChat, unit: &Unit, fact: &Fact, touched: &mut To
         Fact::OfferShown { .. } => offer.shown = true,
         Fact::OfferEnded { .. } => chat.offer = None,
         Fact::ResumeStarted { .. } => offer.resuming = true,
+        Fact::SessionLeft { recap } => offer.continuation = Some(*recap),
         Fact::ResumeStopped { .. } => offer.resuming = false,
         _ => {}
     }

@@ -93,6 +93,7 @@ kinds! {
     Fact::OfferShown { .. } => "offer_shown",
     Fact::OfferEnded { .. } => "offer_ended",
     Fact::ResumeStarted { .. } => "resume_started",
+    Fact::SessionLeft { .. } => "session_left",
     Fact::ResumeStopped { .. } => "resume_stopped",
     Fact::FailureFiled(_) => "failure_filed",
     Fact::FailureCleared => "failure_cleared",

@@ -132,8 +132,13 @@ fn only_a_person_starts_beside_what_may_still_live() {
     assert!(matches!(scene.reply, Some(Reply::NotResumed { .. })));
     scene.dismiss();
     assert_eq!(scene.failure(), Some("agent_may_live"), "it cannot be wished away");
-    let anyway = crate::input::Anyway::Yes;
-    scene.does(Command::Resume { recorded_at: None, choice: None, anyway });
+    let anyway = Anyway::Yes;
+    scene.does(Command::Resume {
+        recorded_at: None,
+        choice: None,
+        session: Session::Recorded,
+        anyway,
+    });
     assert_eq!(scene.last(), ["started anyway", "failure cleared", "starting 2"]);
 }
 
@@ -144,8 +149,13 @@ fn an_offer_beside_what_may_still_live_needs_the_same_word() {
     assert!(scene.has_offer());
     scene.resume();
     assert!(matches!(scene.reply, Some(Reply::NotResumed { .. })));
-    let anyway = crate::input::Anyway::Yes;
-    scene.does(Command::Resume { recorded_at: None, choice: None, anyway });
+    let anyway = Anyway::Yes;
+    scene.does(Command::Resume {
+        recorded_at: None,
+        choice: None,
+        session: Session::Recorded,
+        anyway,
+    });
     assert!(scene.has_agent());
 }
 

@@ -210,8 +210,8 @@ fn another_stop_than_the_one_that_was_seen_is_superseded() {
     let recorded_at = Some(Micros(1));
     scene.does(Command::Dismiss { recorded_at });
     assert!(matches!(&scene.reply, Some(Reply::NotResumed { .. })) && scene.has_offer());
-    let anyway = crate::input::Anyway::No;
-    scene.does(Command::Resume { recorded_at, choice: None, anyway });
+    let anyway = Anyway::No;
+    scene.does(Command::Resume { recorded_at, choice: None, session: Session::Recorded, anyway });
     assert!(scene.last.is_empty() && scene.has_offer());
 }
 

@@ -67,7 +67,11 @@ fn command(scene: &mut Scene, Roll { what, a, b, .. }: Roll) -> Command {
         22 | 23 => Command::Reopen,
         24..=27 => {
             let anyway = if a < 128 { Anyway::Yes } else { Anyway::No };
-            Command::Resume { recorded_at: None, choice, anyway }
+            let session = match a % 4 {
+                0 => Session::Fresh { recap: format!("recap {}", a % 3) },
+                _ => Session::Recorded,
+            };
+            Command::Resume { recorded_at: None, choice, session, anyway }
         }
         28 => Command::Dismiss { recorded_at: None },
         _ => {
@@ -207,7 +211,12 @@ fn let_run(scene: &mut Scene) -> bool {
     } else if head.offer.is_some() || head.failure.is_some() {
         let anyway = Anyway::Yes;
         let choice = Some(Choice::SendAgain);
-        scene.does(Command::Resume { recorded_at: None, choice, anyway });
+        scene.does(Command::Resume {
+            recorded_at: None,
+            choice,
+            session: Session::Recorded,
+            anyway,
+        });
         let refused = matches!(scene.reply, Some(Reply::NotResumed { .. }));
         assert!(!refused, "{:?}", scene.reply);
     } else if let Some(stranded) = head.stranded.first() {

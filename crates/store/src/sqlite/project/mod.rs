@@ -161,6 +161,7 @@ impl Projection<'_> {
             | Fact::OfferShown { .. }
             | Fact::OfferEnded { .. }
             | Fact::ResumeStarted { .. }
+            | Fact::SessionLeft { .. }
             | Fact::ResumeStopped { .. }
             | Fact::FailureFiled(_)
             | Fact::FailureCleared => self.offer_fact(fact),

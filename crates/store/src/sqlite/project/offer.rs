@@ -29,6 +29,14 @@ impl Projection<'_> {
             }
             Fact::OfferShown { .. } => self.mark_offer("UPDATE offers SET shown = 1")?,
             Fact::ResumeStarted { .. } => self.mark_offer("UPDATE offers SET resuming = 1")?,
+            Fact::SessionLeft { recap } => {
+                let sql = "UPDATE offers SET continuation = ? WHERE chat = ?";
+                let uuid = recap.uuid();
+                let values = params![uuid.as_bytes().as_slice(), self.key];
+                if self.db.prepare_cached(sql)?.execute(values)? > 0 {
+                    self.touched.add(What::Offer);
+                }
+            }
             Fact::ResumeStopped { .. } => self.mark_offer("UPDATE offers SET resuming = 0")?,
             Fact::OfferEnded { .. } => self.drop_offer()?,
             Fact::FailureFiled(failure) => {

@@ -1,0 +1,154 @@
+//! Starting over: the agent's session is gone, a new one is told a recap.
+
+use super::*;
+use crate::input::NotResumed;
+
+fn fresh(scene: &mut Scene, recap: &str, choice: Option<Choice>) {
+    let session = Session::Fresh { recap: recap.to_owned() };
+    scene.does(Command::Resume { recorded_at: None, choice, session, anyway: Anyway::No });
+}
+
+fn why(scene: &Scene) -> Option<NotResumed> {
+    match &scene.reply {
+        Some(Reply::NotResumed { why }) => Some(why.clone()),
+        _ => None,
+    }
+}
+
+/// The agent forgot the session of a chat with an offer and with `q1` waiting.
+fn forgotten() -> Scene {
+    let mut scene = Scene::idle();
+    scene.task(1, TaskKind::Command, "watch").send("q1").taken().ends(TurnEnd::Completed);
+    scene.quit().dies().resume().born().start_fails(StartFault::SessionNotFound);
+    assert_eq!(scene.failure(), Some("session_not_found"));
+    assert!(scene.has_offer());
+    scene
+}
+
+#[test]
+fn a_recap_goes_to_a_new_session_in_place_of_the_continuation() {
+    let mut scene = forgotten();
+    fresh(&mut scene, "what was said", None);
+    assert_eq!(
+        scene.last(),
+        [
+            "failure cleared",
+            "resume",
+            "withdrawn continuation startedfresh",
+            "session left",
+            "accepted continuation at head",
+            "exempted continuation",
+            "starting 3 to resume",
+        ]
+    );
+    assert_eq!(scene.chat.head.handle, None, "it is not asked to load what it forgot");
+    scene.born().ready_as("another root", ABLE);
+    assert!(scene.has_offer(), "a new session is no rewind");
+    let recap = scene.chat.head.outstanding.as_ref().map(|o| o.digest.clone());
+    assert_eq!(recap, Some(crate::digest("what was said")));
+    scene.written().taken();
+    assert!(!scene.has_offer());
+    assert!(scene.last().contains(&"offer ended resumed".to_owned()));
+    assert_eq!(scene.chat.head.session_messages, 1);
+}
+
+#[test]
+fn two_clicks_give_one_recap_and_another_text_takes_its_place() {
+    let mut scene = forgotten();
+    fresh(&mut scene, "one", None);
+    let first = scene.reply.clone();
+    fresh(&mut scene, "one", None);
+    assert!(scene.last.is_empty());
+    assert_eq!(scene.reply, first);
+    // It cannot start either; the same text is then the same message, another one another.
+    scene.born().start_fails(StartFault::LoginNeeded);
+    fresh(&mut scene, "one", None);
+    assert_eq!(scene.reply, first);
+    scene.born().start_fails(StartFault::LoginNeeded);
+    fresh(&mut scene, "two", None);
+    assert_ne!(scene.reply, first);
+    assert_eq!(scene.queue(), ["continuation"]);
+    scene.born().ready().runs();
+    assert_eq!(scene.handed("continuation"), 1);
+}
+
+#[test]
+fn what_is_in_doubt_needs_a_choice_since_a_new_session_cannot_be_asked() {
+    for (choice, queue) in [
+        (Choice::Arrived, vec!["q1"]),
+        (Choice::SendAgain, vec!["m0", "q1"]),
+        (Choice::Discard, vec!["q1"]),
+    ] {
+        let mut scene = Scene::working();
+        scene.send("q1").lost();
+        assert_eq!(scene.stranded(), ["m0 asking"]);
+        fresh(&mut scene, "recap", None);
+        assert_eq!(why(&scene), Some(NotResumed::NeedsChoice));
+        assert!(scene.last.is_empty());
+        fresh(&mut scene, "recap", Some(choice));
+        assert!(scene.stranded().is_empty(), "{choice:?}: {:?}", scene.stranded());
+        scene.born().ready();
+        assert_eq!(scene.at_agent().as_deref(), Some("continuation"), "the recap goes first");
+        assert_eq!(scene.queue(), queue);
+        scene.runs();
+        assert_eq!(scene.at_agent().as_deref(), Some(queue[0]));
+    }
+}
+
+#[test]
+fn a_chat_that_was_only_starting_is_told_the_recap_first() {
+    let mut scene = Scene::idle();
+    scene.stop(StopWhy::Idle).dies().send("m1").born().quit().dies();
+    assert!(scene.has_offer());
+    fresh(&mut scene, "recap", None);
+    scene.born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+    assert_eq!(scene.queue(), ["m1"]);
+    scene.runs();
+    assert_eq!(scene.at_agent().as_deref(), Some("m1"));
+}
+
+#[test]
+fn a_message_to_an_agent_that_forgot_everything_has_a_way() {
+    for pause in [false, true] {
+        let mut scene = Scene::idle();
+        scene.stop(StopWhy::Idle).dies().send("m1").send("m2").born();
+        scene.start_fails(StartFault::SessionNotFound);
+        assert!(!scene.has_offer());
+        if pause {
+            scene.does(Command::PauseQueue);
+        }
+        fresh(&mut scene, "recap", None);
+        scene.born().ready_as("another root", ABLE);
+        assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+        scene.runs();
+        assert_eq!(scene.at_agent().as_deref(), if pause { None } else { Some("m1") });
+    }
+}
+
+#[test]
+fn nothing_that_the_old_agent_still_says_brings_its_session_back() {
+    let mut scene = Scene::working();
+    scene.lost().resume().born();
+    scene.does(Command::StopAgent);
+    fresh(&mut scene, "recap", Some(Choice::Arrived));
+    scene.ready_as("old root", ABLE);
+    assert_eq!(scene.chat.head.handle, None);
+    scene.dies().born().ready_as("new root", ABLE);
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+    assert_eq!(scene.chat.head.handle.as_ref().map(|h| h.root.as_str()), Some("new root"));
+}
+
+#[test]
+fn a_recap_is_a_message_and_there_has_to_be_something_to_start_over() {
+    let mut scene = forgotten();
+    for recap in ["", " \n", &"x".repeat(crate::limits::MESSAGE_BYTES_MAX + 1)] {
+        let session = Session::Fresh { recap: recap.to_owned() };
+        let anyway = Anyway::No;
+        scene.refused(Command::Resume { recorded_at: None, choice: None, session, anyway });
+    }
+    let mut scene = Scene::idle();
+    fresh(&mut scene, "recap", None);
+    assert_eq!(why(&scene), Some(NotResumed::NoOffer));
+    assert!(scene.last.is_empty());
+}
