@@ -285,6 +285,15 @@ pub enum Fact {
         message: MessageId,
         asking: bool,
     },
+    /// The machine went after it was settled: the agent may not have had it on disk yet, and its own
+    /// store is asked when the session is opened next.
+    SettledSuspected {
+        message: MessageId,
+    },
+    /// It was settled, and the agent's own store has lost it.
+    MessageDisproved {
+        message: MessageId,
+    },
     /// It goes back to the queue, to be handed over anew.
     MessageRequeued {
         message: MessageId,

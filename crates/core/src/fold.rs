@@ -5,8 +5,8 @@ use crate::activity::{Activity, shown};
 use crate::fact::Fact;
 use crate::frame::Issued;
 use crate::head::{
-    Attempt, Chat, Delivery, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
-    Queued, Strand, Stranded, Task, Written,
+    Attempt, Chat, Delivery, Head, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
+    Queued, Settled, Strand, Stranded, Task, Written,
 };
 use crate::ids::{FrameNo, MessageId, Seq};
 use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX};
@@ -38,7 +38,9 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::MessageTaken { .. }
         | Fact::MessageSettled { .. }
         | Fact::MessageRefused { .. }
-        | Fact::MessageDoubted { .. } => fold_delivery(chat, fact),
+        | Fact::MessageDoubted { .. }
+        | Fact::SettledSuspected { .. }
+        | Fact::MessageDisproved { .. } => fold_delivery(chat, fact),
         Fact::TurnOpened { .. }
         | Fact::TurnEnded { .. }
         | Fact::InterruptRequested { .. }
@@ -242,15 +244,43 @@ fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                 stranded.why = Strand::Unknown { asking: false };
             }
         }
-        Fact::MessageSettled { message, .. } => {
-            chat.head.outstanding.take_if(|o| o.message == *message);
-            unstrand(chat, *message);
+        Fact::MessageSettled { message, .. } => settle(&mut chat.head, *message),
+        Fact::SettledSuspected { message } => {
+            if let Some(settled) = chat.head.settled.as_mut().filter(|s| s.message == *message) {
+                settled.suspect = true;
+            }
+        }
+        Fact::MessageDisproved { message } => {
+            let head = &mut chat.head;
+            if let Some(lost) = head.settled.take_if(|settled| settled.message == *message) {
+                head.session_messages = head.session_messages.saturating_sub(1);
+                head.stranded.push(Stranded {
+                    message: lost.message,
+                    by: lost.by,
+                    digest: lost.digest,
+                    item: lost.item,
+                    why: Strand::Refused,
+                    before: lost.before,
+                    by_death: false,
+                });
+            }
         }
         Fact::MessageRefused { message, .. } => strand(chat, *message, Strand::Refused),
         Fact::MessageDoubted { message, asking } => {
             strand(chat, *message, Strand::Unknown { asking: *asking });
         }
         _ => {}
+    }
+}
+
+fn settle(head: &mut Head, message: MessageId) {
+    let here = head.outstanding.take_if(|o| o.message == message);
+    let here = here.map(|o| (o.by, o.digest, o.item, head.session_messages.saturating_sub(1)));
+    let stranded = head.stranded.iter().position(|stranded| stranded.message == message);
+    let stranded = stranded.map(|at| head.stranded.remove(at));
+    let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before)));
+    if let Some((by, digest, item, before)) = settled {
+        head.settled = Some(Settled { message, by, digest, item, before, suspect: false });
     }
 }
 
@@ -398,6 +428,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
             if !head.attempt.as_ref().is_some_and(|attempt| attempt.left) {
                 if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
                     head.session_messages = 0;
+                    head.settled = None;
                 }
                 head.handle = Some(handle.clone());
             }
@@ -510,6 +541,7 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
         Fact::SessionLeft { recap } => {
             head.handle = None;
             head.session_messages = 0;
+            head.settled = None;
             if let Some(attempt) = &mut head.attempt {
                 attempt.left = true;
             }

@@ -202,6 +202,23 @@ impl Stranded {
     }
 }
 
+/// The message that the session was settled with last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The message.
+    pub message: MessageId,
+    /// Who wrote it.
+    pub by: Author,
+    /// The digest of its text.
+    pub digest: String,
+    /// The item that shows it.
+    pub item: ItemId,
+    /// How many messages the agent's session held before it at most.
+    pub before: u64,
+    /// Whether the machine went since, so that the agent may have lost it.
+    pub suspect: bool,
+}
+
 /// The turn that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenTurn {
@@ -334,6 +351,9 @@ pub struct Head {
     pub outstanding: Option<Outstanding>,
     /// Messages without an outcome.
     pub stranded: Vec<Stranded>,
+    /// The last message that was settled in the agent's session.
+    #[serde(default)]
+    pub settled: Option<Settled>,
     /// Why the queue is paused.
     pub paused: Option<Paused>,
     /// The message that runs although the queue is held.
@@ -383,6 +403,7 @@ impl Default for Head {
             failed_turn: false,
             outstanding: None,
             stranded: Vec::new(),
+            settled: None,
             paused: None,
             exempt: None,
             prompts: BTreeMap::new(),

@@ -115,6 +115,8 @@ pub enum Notice {
     PromptCancelled,
     /// A task that a person wanted stopped could not be named to the agent.
     TaskNotStopped,
+    /// The agent's own store has lost the message that was settled last.
+    MessageLost,
     /// A line of the agent could not be taken in.
     LineSkipped,
 }

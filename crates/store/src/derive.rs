@@ -1,7 +1,7 @@
 //! What both backends derive in the same way from heads, summaries and facts.
 
 use holdfast_core::activity::{Activity, Lead, Process, Shown};
-use holdfast_core::fact::Fact;
+use holdfast_core::fact::{Fact, RefusedWhy};
 use holdfast_core::head::{Head, Life};
 use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::item::{Body, CallState, Field, Row};
@@ -105,6 +105,9 @@ pub(crate) fn message_after(state: &MessageState, fact: &Fact) -> Option<Message
         Fact::MessageTaken { .. } => at_agent.then_some(S::Taken),
         Fact::MessageSettled { .. } => at_agent.then_some(S::Settled),
         Fact::MessageRefused { why, .. } => at_agent.then(|| S::Refused(why.clone())),
+        Fact::MessageDisproved { .. } => {
+            matches!(state, S::Settled).then_some(S::Refused(RefusedWhy::NotInStore))
+        }
         Fact::MessageDoubted { asking, .. } => at_agent.then_some(S::Unknown { asking: *asking }),
         Fact::MessageRequeued { .. } => at_agent.then_some(S::Queued),
         Fact::MessageWithdrawn { why, .. } => {

@@ -78,6 +78,8 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::MessageRefused { message, why: RefusedWhy::Rejected { text: text("no") } },
         Fact::MessageRefused { message, why: RefusedWhy::NotWritten },
         Fact::MessageRefused { message, why: RefusedWhy::NotInStore },
+        Fact::SettledSuspected { message },
+        Fact::MessageDisproved { message },
         Fact::MessageDoubted { message, asking: true },
         Fact::MessageRequeued { message, place: Place::Tail },
     ]

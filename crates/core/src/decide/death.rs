@@ -41,6 +41,9 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     }
     d.push(Fact::AttemptEnded { attempt: attempt.id, death });
     settle_outstanding(d, &attempt, missing);
+    if boot == Boot::Other && attempt.capabilities.load {
+        suspect_settled(d);
+    }
     offer::show(d);
     if let Verdict::Failed(fault) = verdict {
         offer::resume_failed(d, fault, &cut(stderr, STDERR_CHARS_MAX));
@@ -158,6 +161,14 @@ fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, missing: Missing) {
     } else {
         let asking = d.chat.head.handle.is_some() && attempt.capabilities.load;
         d.push(Fact::MessageDoubted { message, asking });
+    }
+}
+
+/// The machine went while the agent lived: what it finished last may not be on its disk.
+fn suspect_settled(d: &mut Draft<'_>) {
+    let settled = d.chat.head.settled.as_ref().filter(|settled| !settled.suspect);
+    if let Some(message) = settled.map(|settled| settled.message) {
+        d.push(Fact::SettledSuspected { message });
     }
 }
 

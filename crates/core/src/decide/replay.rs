@@ -5,6 +5,7 @@ use super::Draft;
 use crate::fact::{Evidence, Fact, RefusedWhy};
 use crate::head::Stranded;
 use crate::ids::MessageId;
+use crate::item::Notice;
 
 /// What a history proves of a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +17,7 @@ enum Found {
 
 /// The history of the session was replayed to its end.
 pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
+    disprove_settled(d, messages, last.as_deref());
     // Only the last message can be the one in doubt: one message at most is at an agent.
     let Some(asking) = d.chat.head.stranded.iter().rev().find(|s| s.is_asking()).cloned() else {
         return;
@@ -30,6 +32,22 @@ pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
             d.push(Fact::MessageRefused { message, why: RefusedWhy::NotInStore });
         }
         Found::Nothing => d.push(Fact::MessageDoubted { message, asking: false }),
+    }
+}
+
+/// A message was settled, then the machine went. A history that ends right before it, with other
+/// words, has lost it (delivery.md, "disproof"); any other proves nothing against it.
+fn disprove_settled(d: &mut Draft<'_>, messages: u64, last: Option<&str>) {
+    let suspect = d.chat.head.settled.as_ref().filter(|settled| settled.suspect);
+    let Some(settled) = suspect else { return };
+    // Nothing that may be in the session came after it: otherwise the last is not to be this one.
+    let newest = d.chat.head.session_messages == settled.before.saturating_add(1);
+    let short = messages > 0 && messages == settled.before;
+    let lost = newest && short && last != Some(&*settled.digest);
+    if lost {
+        let message = settled.message;
+        d.push(Fact::MessageDisproved { message });
+        d.say(Notice::MessageLost, "");
     }
 }
 

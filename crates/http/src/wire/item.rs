@@ -223,6 +223,7 @@ impl Told {
             Notice::TurnFailed => plain("turn_failed"),
             Notice::PromptCancelled => plain("prompt_cancelled"),
             Notice::TaskNotStopped => plain("task_not_stopped"),
+            Notice::MessageLost => plain("message_lost"),
             Notice::LineSkipped => plain("line_skipped"),
         }
     }

@@ -37,6 +37,7 @@ pub(super) fn happened(w: &mut World, unit: &Unit, fact: &Fact, before: &Before,
             is_evident(w, unit, *message, *evidence, before, cause);
         }
         Fact::MessageRefused { message, why } => refused(w, *message, why),
+        Fact::MessageDisproved { message } => refused(w, *message, &RefusedWhy::NotInStore),
         Fact::MessageWithdrawn { message, why } => {
             withdrawn(w, *message, *why, before, cause);
         }

@@ -93,6 +93,9 @@ pub(super) async fn a_message_goes_its_way(b: impl Backend) {
         (Fact::MessageDoubted { message, asking: true }, MessageState::Settled),
         (Fact::MessageTaken { message, evidence }, MessageState::Settled),
         (Fact::MessageWithdrawn { message, why: WithdrawnWhy::Discarded }, MessageState::Settled),
+        // But for the agent's own store, which has lost it.
+        (Fact::SettledSuspected { message }, MessageState::Settled),
+        (Fact::MessageDisproved { message }, MessageState::Refused(RefusedWhy::NotInStore)),
     ] {
         pen.put([fact.clone()]).await;
         let row = b.store().message(pen.id, message).await.unwrap().unwrap();

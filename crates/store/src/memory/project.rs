@@ -124,6 +124,7 @@ fn apply_fact(
         | Fact::MessageTaken { message, .. }
         | Fact::MessageSettled { message, .. }
         | Fact::MessageRefused { message, .. }
+        | Fact::MessageDisproved { message }
         | Fact::MessageDoubted { message, .. }
         | Fact::MessageRequeued { message, .. }
         | Fact::MessageWithdrawn { message, .. } => move_message(chat, *message, fact, touched),
@@ -203,6 +204,7 @@ fn apply_fact(
         | Fact::FrameDone { .. }
         | Fact::FrameCancelled { .. }
         | Fact::WithdrawRequested { .. }
+        | Fact::SettledSuspected { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
         | Fact::TreeMayLive { .. }

@@ -59,6 +59,8 @@ kinds! {
     Fact::MessageHanded { .. } => "message_handed",
     Fact::MessageTaken { .. } => "message_taken",
     Fact::MessageSettled { .. } => "message_settled",
+    Fact::SettledSuspected { .. } => "settled_suspected",
+    Fact::MessageDisproved { .. } => "message_disproved",
     Fact::MessageRefused { .. } => "message_refused",
     Fact::MessageDoubted { .. } => "message_doubted",
     Fact::MessageRequeued { .. } => "message_requeued",

@@ -69,6 +69,9 @@ fn no_message_vanishes(before: &Chat, chat: &Chat, facts: &[Fact]) {
             Fact::MessageAccepted { message, .. } => {
                 assert!(due.insert(*message), "accepted twice");
             }
+            Fact::MessageDisproved { message } => {
+                assert!(due.insert(*message), "disproved, but not settled");
+            }
             Fact::MessageSettled { message, .. } | Fact::MessageWithdrawn { message, .. } => {
                 assert!(due.remove(message), "settled or withdrawn, but not there");
             }

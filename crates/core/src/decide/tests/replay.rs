@@ -88,3 +88,36 @@ fn a_message_that_failed_in_doubt_is_not_taken_for_a_later_one_with_the_same_wor
     scene.send("next").born().replays(2, Some("second"));
     assert_eq!(scene.last(), ["doubted second"]);
 }
+
+/// (messages in the history, its last, whether the machine went) → what is known of the settled `m1`.
+#[test]
+fn what_was_settled_is_disproved_by_a_history_that_ends_right_before_it() {
+    for (messages, last, boot, lost) in [
+        (1, "m0", Boot::Other, true),
+        (1, "other", Boot::Other, true),
+        (2, "m1", Boot::Other, false),
+        (2, "other", Boot::Other, false),
+        (1, "m1", Boot::Other, false),
+        (0, "", Boot::Other, false),
+        (1, "m0", Boot::Same, false),
+    ] {
+        let mut scene = Scene::idle();
+        scene.send("m1").runs();
+        scene.dead(Death::HostLost, boot);
+        assert!(!scene.has_offer());
+        assert_eq!(scene.shown(), Shown::Idle, "nobody is bothered before it is known");
+        scene.send("m2").born().replays(messages, (messages > 0).then_some(last));
+        let told: &[&str] = if lost { &["disproved m1"] } else { &[] };
+        assert_eq!(scene.last(), told, "{messages} {last} {boot:?}");
+        let stranded: &[&str] = if lost { &["m1 refused"] } else { &[] };
+        assert_eq!(scene.stranded(), stranded);
+        // It is for a person to say; what waits goes on.
+        scene.ready().runs();
+        assert_eq!((scene.handed("m1"), scene.handed("m2")), (1, 1));
+        if lost {
+            let choice = Choice::SendAgain;
+            scene.does(Command::Resolve { message: id("m1"), choice }).runs();
+            assert_eq!(scene.handed("m1"), 2);
+        }
+    }
+}

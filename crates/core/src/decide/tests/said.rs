@@ -107,6 +107,8 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::OfferShown { .. } => "offer shown".to_owned(),
         Fact::OfferEnded { how, .. } => format!("offer ended {}", lower(how)),
         Fact::ResumeStarted { .. } => "resume".to_owned(),
+        Fact::SettledSuspected { message } => format!("suspected {}", name(message)),
+        Fact::MessageDisproved { message } => format!("disproved {}", name(message)),
         Fact::SessionLeft { .. } => "session left".to_owned(),
         Fact::ResumeStopped { .. } => "resume stopped".to_owned(),
         Fact::FailureFiled(failure) => format!("failure {}", failure.code),

@@ -59,6 +59,7 @@ impl Projection<'_> {
             | Fact::MessageTaken { message, .. }
             | Fact::MessageSettled { message, .. }
             | Fact::MessageRefused { message, .. }
+            | Fact::MessageDisproved { message }
             | Fact::MessageDoubted { message, .. }
             | Fact::MessageRequeued { message, .. }
             | Fact::MessageWithdrawn { message, .. } => self.move_message(*message, fact)?,

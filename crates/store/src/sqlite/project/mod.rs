@@ -123,6 +123,7 @@ impl Projection<'_> {
             | Fact::MessageTaken { .. }
             | Fact::MessageSettled { .. }
             | Fact::MessageRefused { .. }
+            | Fact::MessageDisproved { .. }
             | Fact::MessageDoubted { .. }
             | Fact::MessageRequeued { .. } => self.message_fact(fact),
             Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
@@ -153,6 +154,7 @@ impl Projection<'_> {
             | Fact::FrameDone { .. }
             | Fact::FrameCancelled { .. }
             | Fact::WithdrawRequested { .. }
+            | Fact::SettledSuspected { .. }
             | Fact::StopRequested { .. }
             | Fact::StopWithdrawn { .. }
             | Fact::TreeMayLive { .. }
