@@ -167,8 +167,10 @@ impl Run {
                 }
                 ProviderEvent::TaskStarted { task, .. } => self.tasks.push(task),
                 ProviderEvent::TaskEnded { task, .. } => {
-                    self.knows(self.tasks.contains(&task), "task");
-                    self.tasks.retain(|known| *known != task);
+                    // Those without a name share a number: each of them ends once.
+                    let place = self.tasks.iter().position(|known| *known == task);
+                    self.knows(place.is_some(), "task");
+                    place.map(|place| self.tasks.remove(place));
                 }
                 ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }

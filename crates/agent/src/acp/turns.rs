@@ -211,6 +211,7 @@ impl State {
         let text = fault.text.clone();
         if message.way != Way::Taken {
             let frame = message.frame;
+            self.tasks.turn_ended(out);
             out.push(ProviderEvent::MessageFailed { frame, proof: fault.proof(), text });
             return;
         }
@@ -223,6 +224,7 @@ impl State {
     /// Ends what belongs to a turn.
     fn end_turn(&mut self, how: TurnEnd, out: &mut Vec<ProviderEvent>) {
         self.prompts.turn_ended(out);
+        self.tasks.turn_ended(out);
         self.texts.close(out);
         self.end_plan(out);
         self.calls.turn_ended(how, out);
