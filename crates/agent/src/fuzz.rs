@@ -10,6 +10,7 @@
 //! | `i` | an interrupt is issued |
 //! | `a` | the prompt that was asked last is answered |
 //! | `s` | the task that began last is to be stopped |
+//! | `b` | the frame that was issued last is about to be written |
 //! | `w` | the frame that was issued last is written |
 //! | `o…` | the rest of the line is the beginning of one that was too long |
 //! | `t…` | the rest of the line is torn |
@@ -113,6 +114,10 @@ impl Run {
                 if let Some(task) = self.tasks.last() {
                     self.issue(&Outgoing::StopTask { task: TaskId::new(1, *task) });
                 }
+            }
+            b"b" => {
+                let events = self.state.step(Inward::Begun { frame: FrameNo(self.frame) });
+                self.take(events);
             }
             b"w" => {
                 let events = self.state.step(Inward::Written { frame: FrameNo(self.frame) });

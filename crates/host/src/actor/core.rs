@@ -161,10 +161,10 @@ impl Core {
             Record::Oversized { head } => Some(Inward::Oversized { head }),
             Record::Torn(bytes) => Some(Inward::Torn(bytes)),
             Record::Damaged => Some(Inward::Damaged),
+            Record::FrameBegun(frame) => Some(Inward::Begun { frame: FrameNo(*frame) }),
             Record::FrameDone(frame) => Some(Inward::Written { frame: FrameNo(*frame) }),
             Record::Started(_)
             | Record::OversizedEnd { .. }
-            | Record::FrameBegun(_)
             | Record::FrameCancelled(_)
             | Record::Signalled { .. }
             | Record::SpawnFailed { .. }
