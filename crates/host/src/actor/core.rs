@@ -170,6 +170,7 @@ impl Core {
             | Record::SpawnFailed { .. }
             | Record::Exited { .. }
             | Record::StdoutClosed { .. }
+            | Record::CutOff(_)
             | Record::Unknown { .. } => None,
         };
         if let Some(inward) = inward {
@@ -374,6 +375,7 @@ pub(crate) fn keeper_events(record: &Record) -> Vec<KeeperEvent> {
             SignalledBy::Outside => vec![KeeperEvent::Signalled { cause: Cause::Quit }],
             SignalledBy::HostLost => vec![KeeperEvent::Signalled { cause: Cause::HostLost }],
         },
+        Record::CutOff(_) => vec![KeeperEvent::CutOff],
         Record::SpawnFailed { errno, text } => {
             const ENOENT: i32 = 2;
             const EACCES: i32 = 13;
