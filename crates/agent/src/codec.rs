@@ -73,6 +73,11 @@ pub enum Inward<'a> {
         /// What it says.
         out: &'a Outgoing,
     },
+    /// The first byte of a frame is about to be written: from here on the agent may have it.
+    Begun {
+        /// Its number.
+        frame: FrameNo,
+    },
     /// The last byte of a frame was written to the agent.
     Written {
         /// Its number.

@@ -10,6 +10,7 @@
 //! | `i` | an interrupt is issued |
 //! | `a` | the prompt that was asked last is answered |
 //! | `s` | the task that began last is to be stopped |
+//! | `b` | the frame that was issued last is about to be written |
 //! | `w` | the frame that was issued last is written |
 //! | `o…` | the rest of the line is the beginning of one that was too long |
 //! | `t…` | the rest of the line is torn |
@@ -114,6 +115,10 @@ impl Run {
                     self.issue(&Outgoing::StopTask { task: TaskId::new(1, *task) });
                 }
             }
+            b"b" => {
+                let events = self.state.step(Inward::Begun { frame: FrameNo(self.frame) });
+                self.take(events);
+            }
             b"w" => {
                 let events = self.state.step(Inward::Written { frame: FrameNo(self.frame) });
                 self.take(events);
@@ -167,8 +172,10 @@ impl Run {
                 }
                 ProviderEvent::TaskStarted { task, .. } => self.tasks.push(task),
                 ProviderEvent::TaskEnded { task, .. } => {
-                    self.knows(self.tasks.contains(&task), "task");
-                    self.tasks.retain(|known| *known != task);
+                    // Those without a name share a number: each of them ends once.
+                    let place = self.tasks.iter().position(|known| *known == task);
+                    self.knows(place.is_some(), "task");
+                    place.map(|place| self.tasks.remove(place));
                 }
                 ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }

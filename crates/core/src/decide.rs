@@ -156,6 +156,7 @@ fn keeper(d: &mut Draft<'_>, event: KeeperEvent) {
         KeeperEvent::FrameBegun(frame) => attempt::frame_begun(d, frame),
         KeeperEvent::FrameDone(frame) => attempt::frame_done(d, frame),
         KeeperEvent::FrameCancelled(frame) => attempt::frame_cancelled(d, frame),
+        KeeperEvent::CutOff => offer::cut_off(d),
         KeeperEvent::Signalled { cause } => offer::signalled(d, cause),
         KeeperEvent::Dead { death, boot, survivors, stderr } => {
             death::died(d, death, boot, survivors, &stderr);

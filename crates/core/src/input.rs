@@ -73,6 +73,9 @@ pub enum KeeperEvent {
     FrameDone(FrameNo),
     /// A frame was cancelled before its first byte.
     FrameCancelled(FrameNo),
+    /// The agent lives on with its stdout or its stdin closed: it can say nothing more, or be told
+    /// nothing more.
+    CutOff,
     /// Somebody other than the host told the keeper to stop.
     Signalled {
         /// The cause that this gives an offer.

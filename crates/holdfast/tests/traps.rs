@@ -215,3 +215,45 @@ fn a_host_that_dies_takes_no_agents_work_with_it() {
     assert_eq!(host.chat(&chat)["activity"]["tasks"], json!([]));
     assert_eq!(host.said(&chat), place.evidence().text_written());
 }
+
+/// Agents that live on with one pipe closed, as shell scripts: what they do when `session/new` has
+/// come, what they are heard to say, and what becomes of the message.
+const CUT_OFF: [(&str, &str, &str); 2] = [
+    // It takes the message, says half a word, and can say no more.
+    (
+        r#"printf '{"id":2,"result":{"sessionId":"s"}}\n'; read prompt
+        printf '{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"half"}}}}\n'
+        exec sleep 600 >&-"#,
+        "half",
+        "unknown",
+    ),
+    // It can be told nothing.
+    (r#"exec <&-; printf '{"id":2,"result":{"sessionId":"s"}}\n'; exec sleep 600"#, "", "refused"),
+];
+
+#[test]
+fn an_agent_that_closed_a_pipe_and_lives_is_no_chat_that_works_for_ever() {
+    for (script, said, state) in CUT_OFF {
+        let dir = tempfile::tempdir().unwrap();
+        let mut place = place(&dir);
+        let (config, pid) = (dir.path().join("config.toml"), dir.path().join("agent.pid"));
+        let begin = r#"read initialize; printf '{"id":1,"result":{}}\n'; read new"#;
+        let script = json!(format!("echo $$ > {pid:?}; {begin}; {script}"));
+        let agent =
+            format!("[agents.mute]\nkind = \"acp\"\ncommand = [\"sh\", \"-c\", {script}]\n");
+        std::fs::write(&config, agent).unwrap();
+        place.args = vec!["--config".to_owned(), config.to_str().unwrap().to_owned()];
+        let host = place.start();
+        let chat = host.open_with("mute");
+        let message = host.send(&chat, "go on");
+        let offer = host.wait_offer(&chat);
+        assert_eq!(offer["cause"], "agent_died", "{offer}");
+        host.wait_message(&chat, &message, state);
+        assert_eq!(host.said(&chat), said);
+        assert_eq!(host.chat(&chat)["status"]["lead"], "done");
+        let pid = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        assert!(!proc::is_alive(pid), "the agent is ended, and that is proven");
+        host.wait("the keeper's end", || place.keepers().is_empty());
+        assert!(host.stop().success());
+    }
+}

@@ -74,6 +74,9 @@ pub const GRACE_DEFAULT: Duration = Duration::from_secs(5);
 pub const GRACE_MAX: Duration = Duration::from_secs(600);
 /// How long stdout may stay open after the agent's own exit before what holds it is ended.
 pub const DRAIN_MAX: Duration = Duration::from_secs(2);
+/// How long an agent may live on after its stdout or stdin has closed before that is told: most exit in
+/// that moment.
+pub const CUT_OFF_AFTER: Duration = Duration::from_secs(3);
 /// How long a keeper goes on killing before it reports what survives.
 pub const KILL_MAX: Duration = Duration::from_secs(5);
 /// How often the tree is looked at while it is being ended.

@@ -59,6 +59,9 @@ pub enum Record {
         /// Bytes that a dead agent had written and a full disk could not take.
         lost_bytes: u64,
     },
+    /// The agent lives, and has lived for a while with its stdout or its stdin closed: it can say nothing
+    /// more, or be told nothing more. Once at most.
+    CutOff(Pipe),
     /// The spool cannot be read here: the records from this one's position up to the next position are
     /// gone, with any line of which they held a part.
     Damaged,
@@ -78,6 +81,15 @@ pub struct ProcessId {
     pub pid: u32,
     /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
     pub start_time: u64,
+}
+
+/// One of the pipes between an agent and its keeper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pipe {
+    /// What the agent says.
+    Stdout,
+    /// What it is told.
+    Stdin,
 }
 
 /// Who asked for a signal or a stop.
@@ -167,6 +179,7 @@ pub(crate) mod kind {
     pub(crate) const SPAWN_FAILED: u8 = 10;
     pub(crate) const EXITED: u8 = 11;
     pub(crate) const STDOUT_CLOSED: u8 = 12;
+    pub(crate) const CUT_OFF: u8 = 13;
 }
 
 /// A record other than a piece of a line: what the keeper writes in one append.
@@ -180,6 +193,7 @@ pub(crate) enum Mark {
     SpawnFailed { errno: i32, text: String },
     Exited { exit: Exit, tree: TreeEnd },
     StdoutClosed { lost_bytes: u64 },
+    CutOff(Pipe),
 }
 
 mod tag {
@@ -198,6 +212,7 @@ mod tag {
     pub(super) const STATE: u8 = 13;
     pub(super) const FOUND_BY: u8 = 14;
     pub(super) const BYTES: u8 = 15;
+    pub(super) const PIPE: u8 = 16;
 }
 
 impl Mark {
@@ -242,6 +257,10 @@ impl Mark {
                 fields.u64(tag::BYTES, *lost_bytes);
                 kind::STDOUT_CLOSED
             }
+            Self::CutOff(pipe) => {
+                fields.u64(tag::PIPE, pipe.number());
+                kind::CUT_OFF
+            }
         }
     }
 }
@@ -276,6 +295,10 @@ fn read(kind: u8, payload: &[u8]) -> Result<Option<Record>, WireError> {
         kind::STDOUT_CLOSED => {
             Record::StdoutClosed { lost_bytes: fields.u64(tag::BYTES)?.unwrap_or(0) }
         }
+        kind::CUT_OFF => Record::CutOff(
+            Pipe::from_number(fields.need_u64(tag::PIPE)?)
+                .ok_or(WireError::Malformed(tag::PIPE))?,
+        ),
         _ => return Ok(None),
     }))
 }
@@ -362,6 +385,19 @@ impl FoundBy {
     }
 }
 
+impl Pipe {
+    fn number(self) -> u64 {
+        match self {
+            Self::Stdout => 0,
+            Self::Stdin => 1,
+        }
+    }
+
+    fn from_number(number: u64) -> Option<Self> {
+        [Self::Stdout, Self::Stdin].into_iter().find(|this| this.number() == number)
+    }
+}
+
 impl SignalledBy {
     fn number(self) -> u64 {
         match self {
@@ -435,6 +471,8 @@ mod tests {
                 Record::Exited { exit: Exit::Code(0), tree: left },
             ),
             (Mark::StdoutClosed { lost_bytes: 8 }, Record::StdoutClosed { lost_bytes: 8 }),
+            (Mark::CutOff(Pipe::Stdout), Record::CutOff(Pipe::Stdout)),
+            (Mark::CutOff(Pipe::Stdin), Record::CutOff(Pipe::Stdin)),
         ];
         for (mark, record) in table {
             let mut payload = Vec::new();

@@ -96,8 +96,12 @@ impl State {
             Inward::Line(bytes) => self.line(bytes, &mut out),
             Inward::Oversized { head } => self.unreadable("oversized", head, &mut out),
             Inward::Torn(bytes) => self.unreadable("torn", bytes, &mut out),
-            Inward::Damaged => self.doubt_replay(),
+            Inward::Damaged => {
+                self.doubt_replay();
+                self.turns.marks_lost();
+            }
             Inward::Issued { frame, out: issued } => self.issued(frame, issued),
+            Inward::Begun { frame } => self.turns.begun(frame),
             Inward::Written { frame } => self.written(frame, &mut out),
         }
         out

@@ -11,6 +11,8 @@ use super::ordinals::{Ordinals, digest, json_bytes};
 const TASK_ID_BYTES_MAX: usize = 64;
 /// Bytes of all the ids that are kept; tasks beyond it cannot be stopped by themselves.
 const TASK_IDS_BYTES_MAX: usize = 4 * 1024;
+/// Live tasks beyond [`LIVE_TASKS_MAX`] whose ends are known by their ids.
+const FURTHER_IDS_MAX: usize = 64;
 
 /// One live task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,20 @@ struct Task {
     /// The agent's id, where the task can be stopped.
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
     stop: Option<String>,
+    /// Whether it ends with the turn.
+    #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
+    foreground: bool,
+}
+
+/// Live tasks that are counted and nothing else. They share one number, because nothing tells one
+/// from another: each begins and ends under it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Nameless {
+    /// The number; 0 before the first of them.
+    task: u32,
+    background: u32,
+    foreground: u32,
 }
 
 /// Whether a task can be stopped by itself.
@@ -35,11 +51,20 @@ pub(super) enum Stop {
 }
 
 /// The live tasks.
+///
+/// All of them are told, because a chat with a live task is not idle; the chat tells the first
+/// [`LIVE_TASKS_MAX`] apart and counts the rest. This table stays small: [`FURTHER_IDS_MAX`] more are
+/// known by the digest of their id, and beyond those there is only a number of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tasks {
     rows: Vec<Task>,
-    /// Tasks that began when [`LIVE_TASKS_MAX`] were live: they are not told apart.
-    uncounted: u64,
+    /// Tasks that began when [`LIVE_TASKS_MAX`] were in `rows`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    further: Vec<Task>,
+    /// Tasks that began when `further` was full too. (States of older builds have a number called
+    /// `uncounted` here: of those the chat was never told, so their ends are none of its.)
+    #[serde(default)]
+    nameless: Nameless,
 }
 
 /// What the chat knows of a task that it is to stop.
@@ -64,31 +89,60 @@ impl Tasks {
         out: &mut Vec<ProviderEvent>,
     ) {
         let key = digest(id.as_bytes());
-        if self.rows.iter().any(|task| task.id == key) {
+        if self.rows.iter().chain(&self.further).any(|task| task.id == key) {
             return;
         }
-        if self.rows.len() >= LIVE_TASKS_MAX {
-            self.uncounted = self.uncounted.saturating_add(1);
-            return;
-        }
-        let bytes = json_bytes(id);
-        let kept: usize = self.rows.iter().filter_map(|t| t.stop.as_deref()).map(json_bytes).sum();
-        let fits = bytes <= TASK_ID_BYTES_MAX && kept + bytes <= TASK_IDS_BYTES_MAX;
-        let stop = (stop == Stop::ById && fits).then(|| id.to_owned());
         let (kind, text, foreground) = described;
         let named = label(text);
         let label = if named.is_empty() { label(id) } else { named };
-        let task = ordinals.task();
-        self.rows.push(Task { task, id: key, stop });
+        let told_apart = self.rows.len() < LIVE_TASKS_MAX;
+        let task = if told_apart || self.further.len() < FURTHER_IDS_MAX {
+            let task = ordinals.task();
+            let stop = (told_apart && stop == Stop::ById && self.fits(id)).then(|| id.to_owned());
+            let rows = if told_apart { &mut self.rows } else { &mut self.further };
+            rows.push(Task { task, id: key, stop, foreground });
+            task
+        } else {
+            self.nameless.begins(foreground, ordinals)
+        };
         out.push(ProviderEvent::TaskStarted { task, kind, label, foreground });
     }
 
-    /// A task has ended. One that is not known, or ended before, says nothing.
+    /// Whether one more id can be kept.
+    fn fits(&self, id: &str) -> bool {
+        let bytes = json_bytes(id);
+        let kept: usize = self.rows.iter().filter_map(|t| t.stop.as_deref()).map(json_bytes).sum();
+        bytes <= TASK_ID_BYTES_MAX && kept + bytes <= TASK_IDS_BYTES_MAX
+    }
+
+    /// A task has ended. One that is not known is one of those without a name, while there are any;
+    /// otherwise it ended before, or never began, and that says nothing. An agent that makes up
+    /// ids can thus lower the number of its tasks without a name, and nothing else.
     pub(super) fn ended(&mut self, id: &str, how: TaskEnd, out: &mut Vec<ProviderEvent>) {
         let key = digest(id.as_bytes());
-        if let Some(place) = self.rows.iter().position(|task| task.id == key) {
-            let task = self.rows.remove(place).task;
-            out.push(ProviderEvent::TaskEnded { task, how });
+        let known = [&mut self.rows, &mut self.further].into_iter().find_map(|rows| {
+            let place = rows.iter().position(|task| task.id == key)?;
+            Some(rows.remove(place).task)
+        });
+        let task = known.or_else(|| self.nameless.ends());
+        out.extend(task.map(|task| ProviderEvent::TaskEnded { task, how }));
+    }
+
+    /// A turn has ended, and what ends with it. The chat ends those that it tells apart by itself;
+    /// it is told all the same, so that none of them is heard to end a second time.
+    pub(super) fn turn_ended(&mut self, out: &mut Vec<ProviderEvent>) {
+        let how = TaskEnd::Completed;
+        for rows in [&mut self.rows, &mut self.further] {
+            rows.retain(|row| {
+                if row.foreground {
+                    out.push(ProviderEvent::TaskEnded { task: row.task, how });
+                }
+                !row.foreground
+            });
+        }
+        let Nameless { task, background: _, foreground } = &mut self.nameless;
+        for _ in 0..std::mem::take(foreground) {
+            out.push(ProviderEvent::TaskEnded { task: *task, how });
         }
     }
 
@@ -99,6 +153,26 @@ impl Tasks {
             Some(Task { stop: None, .. }) => Target::NotStoppable,
             None => Target::Gone,
         }
+    }
+}
+
+impl Nameless {
+    /// One begins. One that is told again is one more: nothing says that it is the same.
+    fn begins(&mut self, foreground: bool, ordinals: &mut Ordinals) -> u32 {
+        if self.task == 0 {
+            self.task = ordinals.task();
+        }
+        let count = if foreground { &mut self.foreground } else { &mut self.background };
+        *count = count.saturating_add(1);
+        self.task
+    }
+
+    /// One ends, if there is one: of the background first, as those of a turn end with it anyway.
+    fn ends(&mut self) -> Option<u32> {
+        let counts = [&mut self.background, &mut self.foreground];
+        let count = counts.into_iter().find(|count| **count > 0)?;
+        *count -= 1;
+        Some(self.task)
     }
 }
 
@@ -117,20 +191,143 @@ pub(super) fn kind(word: Option<&str>) -> TaskKind {
 mod tests {
     use super::*;
 
-    #[test]
-    fn tasks_beyond_the_bounds_are_not_told_apart_and_the_table_stays_small() {
-        let (mut tasks, mut ordinals) = (Tasks::default(), Ordinals::default());
-        let mut out = Vec::new();
-        for n in 0..2 * LIVE_TASKS_MAX {
-            let id = format!("{n:0>width$}", width = TASK_ID_BYTES_MAX);
-            let described = (TaskKind::Agent, "", false);
-            tasks.runs(&id, Stop::ById, described, &mut ordinals, &mut out);
+    const KNOWN: usize = LIVE_TASKS_MAX + FURTHER_IDS_MAX;
+
+    /// A table and what it told: which numbers live, and how often.
+    #[derive(Default)]
+    struct Told {
+        tasks: Tasks,
+        ordinals: Ordinals,
+        live: Vec<u32>,
+    }
+
+    impl Told {
+        fn runs(&mut self, id: &str, foreground: bool) {
+            let described = (TaskKind::Agent, "", foreground);
+            let mut out = Vec::new();
+            self.tasks.runs(id, Stop::ById, described, &mut self.ordinals, &mut out);
+            self.hear(out);
         }
-        assert_eq!(out.len(), LIVE_TASKS_MAX);
-        let bytes = serde_json::to_vec(&tasks).unwrap().len();
-        assert!(bytes <= LIVE_TASKS_MAX * 52 + TASK_IDS_BYTES_MAX, "{bytes}");
-        assert!(matches!(tasks.target(1), Target::Id(_)));
+
+        fn many(&mut self, ids: std::ops::Range<usize>) {
+            ids.for_each(|n| self.runs(&n.to_string(), false));
+        }
+
+        fn ends(&mut self, id: &str) {
+            let mut out = Vec::new();
+            self.tasks.ended(id, TaskEnd::Completed, &mut out);
+            self.hear(out);
+        }
+
+        fn turn_ends(&mut self) {
+            let mut out = Vec::new();
+            self.tasks.turn_ended(&mut out);
+            self.hear(out);
+        }
+
+        fn hear(&mut self, out: Vec<ProviderEvent>) {
+            for event in out {
+                match event {
+                    ProviderEvent::TaskStarted { task, .. } => self.live.push(task),
+                    ProviderEvent::TaskEnded { task, .. } => {
+                        let place = self.live.iter().position(|live| *live == task);
+                        self.live.remove(place.expect("only what lives can end"));
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            // The state is read back after each step.
+            let bytes = serde_json::to_vec(&self.tasks).unwrap();
+            self.tasks = serde_json::from_slice(&bytes).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_task_is_told_and_ends_once_whatever_their_number() {
+        for count in [1, LIVE_TASKS_MAX, LIVE_TASKS_MAX + 1, KNOWN, KNOWN + 1, 2 * KNOWN] {
+            let mut told = Told::default();
+            told.many(0..count);
+            // Those that are known by their ids are told once.
+            told.many(0..count.min(KNOWN));
+            assert_eq!(told.live.len(), count);
+            // In another order than they began in.
+            for n in (0..count).rev() {
+                told.ends(&n.to_string());
+                assert_eq!(told.live.len(), n);
+            }
+            told.ends("0");
+            assert!(told.tasks.rows.is_empty() && told.tasks.further.is_empty());
+        }
+    }
+
+    #[test]
+    fn ends_of_what_never_began_end_no_more_than_there_is_and_nothing_that_has_a_name() {
+        let mut told = Told::default();
+        told.many(0..KNOWN);
+        told.ends("never");
+        assert_eq!(told.live.len(), KNOWN);
+        told.many(KNOWN..KNOWN + 2);
+        for n in 0..5 {
+            told.ends(&format!("never {n}"));
+        }
+        assert_eq!(told.live.len(), KNOWN, "two were without a name, and no more can end");
+        told.many(KNOWN..KNOWN + 1);
+        assert_eq!(told.live.len(), KNOWN + 1);
+    }
+
+    #[test]
+    fn what_ends_with_the_turn_ends_once() {
+        let mut told = Told::default();
+        told.many(0..LIVE_TASKS_MAX - 1);
+        told.runs("fore, told apart", true);
+        told.runs("fore, further", true);
+        told.many(LIVE_TASKS_MAX..LIVE_TASKS_MAX + FURTHER_IDS_MAX - 1);
+        told.runs("fore, nameless", true);
+        told.runs("nameless", false);
+        assert_eq!(told.live.len(), KNOWN + 2);
+        told.turn_ends();
+        assert_eq!(told.live.len(), KNOWN - 1);
+        told.ends("nameless");
+        assert_eq!(told.live.len(), KNOWN - 2);
+        for id in ["fore, told apart", "fore, further", "fore, nameless"] {
+            told.ends(id);
+        }
+        told.turn_ends();
+        assert_eq!(told.live.len(), KNOWN - 2, "it is heard to end once");
+    }
+
+    #[test]
+    fn a_state_of_an_older_build_is_read_and_what_it_did_not_tell_does_not_end() {
+        // The digest is that of the id "0".
+        let old = r#"{"rows":[{"n":1,"i":12638135523509116079,"s":"0"}],"uncounted":3}"#;
+        let tasks = serde_json::from_str(old).unwrap();
+        let mut told = Told { tasks, live: vec![1], ..Told::default() };
+        told.ends("not told");
+        assert_eq!(told.live, [1]);
+        told.ends("0");
+        assert!(told.live.is_empty());
+    }
+
+    #[test]
+    fn the_table_stays_small() {
+        let mut told = Told::default();
+        let mut runs = |ids: std::ops::Range<usize>, width: usize| {
+            told.ordinals =
+                serde_json::from_str(r#"{"item":1,"prompt":1,"task":4000000000}"#).unwrap();
+            for n in ids {
+                told.runs(&format!("{n:0>width$}"), true);
+            }
+            serde_json::to_vec(&told.tasks).unwrap().len()
+        };
+        let bytes = runs(0..2 * KNOWN, TASK_IDS_BYTES_MAX / LIVE_TASKS_MAX);
+        let most = LIVE_TASKS_MAX * 59 + TASK_IDS_BYTES_MAX + FURTHER_IDS_MAX * 52 + 128;
+        assert!(bytes <= most, "{bytes} of {most}");
+        let mut told = Told::default();
+        for n in 0..LIVE_TASKS_MAX {
+            told.runs(&format!("{n:0>width$}", width = TASK_ID_BYTES_MAX), false);
+        }
+        assert!(matches!(told.tasks.target(1), Target::Id(_)));
         let last = u32::try_from(LIVE_TASKS_MAX).unwrap();
-        assert_eq!(tasks.target(last), Target::NotStoppable);
+        assert_eq!(told.tasks.target(last), Target::NotStoppable);
     }
 }

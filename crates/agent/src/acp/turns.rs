@@ -48,6 +48,8 @@ enum Stopped {
 enum Way {
     /// Its frame has a number.
     Issued,
+    /// Its first byte may have been written.
+    Begun,
     /// Its last byte was written.
     Written,
     /// The agent provably took it.
@@ -59,6 +61,16 @@ struct InFlight {
     frame: FrameNo,
     way: Way,
     stopped: Stopped,
+}
+
+impl InFlight {
+    /// Whether its last byte was written.
+    fn is_written(&self) -> bool {
+        match self.way {
+            Way::Issued | Way::Begun => false,
+            Way::Written | Way::Taken => true,
+        }
+    }
 }
 
 /// The frames whose replies are outstanding.
@@ -95,33 +107,58 @@ impl Turns {
         self.expected.push((frame, expect));
     }
 
+    /// A frame is about to be written.
+    pub(super) fn begun(&mut self, frame: FrameNo) {
+        for message in self.messages.iter_mut().filter(|it| it.frame == frame) {
+            if message.way == Way::Issued {
+                message.way = Way::Begun;
+            }
+        }
+    }
+
+    /// Marks of frames may be among what is lost: any of them may have been written.
+    pub(super) fn marks_lost(&mut self) {
+        for message in self.messages.iter_mut().filter(|it| it.way == Way::Issued) {
+            message.way = Way::Begun;
+        }
+    }
+
     /// A frame was written. Whether it was a message: then what was issued before it and is not
     /// written will not be, because frames are written in their order.
     pub(super) fn written(&mut self, frame: FrameNo) -> bool {
         if let Some(place) = self.expected.iter().position(|it| *it == (frame, Expect::Interrupt)) {
             self.expected.remove(place);
-            for message in self.messages.iter_mut().filter(|it| it.way != Way::Issued) {
+            for message in self.messages.iter_mut().filter(|it| it.is_written()) {
                 message.stopped = Stopped::Yes;
             }
         }
         let mut found = false;
         self.messages.retain_mut(|message| {
-            if message.frame == frame && message.way == Way::Issued {
+            if message.frame == frame && !message.is_written() {
                 message.way = Way::Written;
                 found = true;
             }
-            message.way != Way::Issued || message.frame > frame
+            message.is_written() || message.frame > frame
         });
         found
     }
 
     /// The message whose turn it is: the oldest that was written and has no reply.
     fn current(&mut self) -> Option<&mut InFlight> {
-        self.messages.iter_mut().find(|message| message.way != Way::Issued)
+        self.messages.iter_mut().find(|message| message.is_written())
     }
 
+    /// The message that a reply with this number answers. Numbers can be guessed, so it is none
+    /// before the message's first byte.
+    ///
+    /// That it has begun is all that can be asked. A keeper records the beginning before the first
+    /// byte, and the end of a frame before it reads on in what the agent says; so the reply to a
+    /// whole frame stands behind both marks. But the last byte is a line break, and an agent that
+    /// reads JSON and not lines has the whole message before it: where a full pipe took the message
+    /// and not yet the line break, its reply rightly stands before the end.
     fn answered_message(&mut self, frame: FrameNo) -> Option<InFlight> {
-        let place = self.messages.iter().position(|message| message.frame == frame)?;
+        let begun = |it: &InFlight| it.frame == frame && it.way != Way::Issued;
+        let place = self.messages.iter().position(begun)?;
         Some(self.messages.remove(place))
     }
 
@@ -211,6 +248,7 @@ impl State {
         let text = fault.text.clone();
         if message.way != Way::Taken {
             let frame = message.frame;
+            self.tasks.turn_ended(out);
             out.push(ProviderEvent::MessageFailed { frame, proof: fault.proof(), text });
             return;
         }
@@ -223,6 +261,7 @@ impl State {
     /// Ends what belongs to a turn.
     fn end_turn(&mut self, how: TurnEnd, out: &mut Vec<ProviderEvent>) {
         self.prompts.turn_ended(out);
+        self.tasks.turn_ended(out);
         self.texts.close(out);
         self.end_plan(out);
         self.calls.turn_ended(how, out);

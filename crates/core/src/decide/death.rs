@@ -75,6 +75,10 @@ enum Verdict {
 
 fn verdict(d: &Draft<'_>, attempt: &Attempt, death: Death) -> Verdict {
     let cause = match (attempt.stop, death) {
+        // Cut off before it was ready: as if it had died there.
+        (Some(StopWhy::Offered(Cause::AgentDied)), _) if attempt.phase == Phase::Starting => {
+            Cause::AgentDied
+        }
         // What it was doing was recorded when it was told to stop; what it said since changes
         // nothing.
         (Some(StopWhy::Offered(_)), _) if !resumed_in_vain(d, attempt) => return Verdict::Plain,

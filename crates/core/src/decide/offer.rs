@@ -4,6 +4,7 @@
 use super::{Draft, death};
 use crate::activity::Activity;
 use crate::fact::{Fact, OfferEnd, Paused, StopWhy, WithdrawnWhy, fault_code};
+use crate::head::Phase;
 use crate::ids::MessageId;
 use crate::input::{Given, NotResumed, Reply};
 use crate::item::Notice;
@@ -57,6 +58,20 @@ pub(super) fn signalled(d: &mut Draft<'_>, cause: Cause) {
         // Whoever told it, it is being stopped: it is given nothing more.
         d.push(Fact::StopRequested { attempt, why: StopWhy::Offered(cause) });
     }
+}
+
+/// The agent lives, and is of no use any more: for the person it died by itself, and what is left of
+/// it is ended. Also in place of a release for idleness, which its keeper may yet refuse.
+pub(super) fn cut_off(d: &mut Draft<'_>) {
+    let attempt = d.chat.head.attempt.as_ref();
+    let attempt = attempt.filter(|attempt| matches!(attempt.stop, None | Some(StopWhy::Idle)));
+    let Some((attempt, phase)) = attempt.map(|attempt| (attempt.id, attempt.phase)) else { return };
+    match phase {
+        Phase::Ready => record(d, Cause::AgentDied),
+        // A start that came to nothing makes no offer; its death files the failure.
+        Phase::Starting => {}
+    }
+    d.push(Fact::StopRequested { attempt, why: StopWhy::Offered(Cause::AgentDied) });
 }
 
 /// The death is proven: what was recorded is shown.

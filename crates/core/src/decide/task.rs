@@ -9,6 +9,8 @@ use crate::limits::label;
 use crate::provider::{TaskEnd, TaskKind};
 use crate::refusal::{Code, Refusal};
 
+/// A task began. One that is beyond what is told apart is counted by the fold, also under a number
+/// that others have that were only counted: codecs give one number to all that they cannot name.
 pub(super) fn started(d: &mut Draft<'_>, n: u32, kind: TaskKind, name: &str, foreground: bool) {
     let task = TaskId::new(d.origin(), n);
     if !d.chat.head.tasks.contains_key(&task) {
@@ -16,6 +18,8 @@ pub(super) fn started(d: &mut Draft<'_>, n: u32, kind: TaskKind, name: &str, for
     }
 }
 
+/// A task ended. One that is not told apart is one of those that were counted, while there are any:
+/// codecs name the end of each task that they told of once.
 pub(super) fn ended(d: &mut Draft<'_>, n: u32, how: TaskEnd) {
     let task = TaskId::new(d.origin(), n);
     if d.chat.head.tasks.contains_key(&task) || d.chat.head.more_tasks.total() > 0 {

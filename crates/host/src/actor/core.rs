@@ -161,15 +161,16 @@ impl Core {
             Record::Oversized { head } => Some(Inward::Oversized { head }),
             Record::Torn(bytes) => Some(Inward::Torn(bytes)),
             Record::Damaged => Some(Inward::Damaged),
+            Record::FrameBegun(frame) => Some(Inward::Begun { frame: FrameNo(*frame) }),
             Record::FrameDone(frame) => Some(Inward::Written { frame: FrameNo(*frame) }),
             Record::Started(_)
             | Record::OversizedEnd { .. }
-            | Record::FrameBegun(_)
             | Record::FrameCancelled(_)
             | Record::Signalled { .. }
             | Record::SpawnFailed { .. }
             | Record::Exited { .. }
             | Record::StdoutClosed { .. }
+            | Record::CutOff(_)
             | Record::Unknown { .. } => None,
         };
         if let Some(inward) = inward {
@@ -374,6 +375,7 @@ pub(crate) fn keeper_events(record: &Record) -> Vec<KeeperEvent> {
             SignalledBy::Outside => vec![KeeperEvent::Signalled { cause: Cause::Quit }],
             SignalledBy::HostLost => vec![KeeperEvent::Signalled { cause: Cause::HostLost }],
         },
+        Record::CutOff(_) => vec![KeeperEvent::CutOff],
         Record::SpawnFailed { errno, text } => {
             const ENOENT: i32 = 2;
             const EACCES: i32 = 13;

@@ -35,6 +35,7 @@ pub fn death_of(record: &Record) -> Option<(Death, Vec<u32>)> {
         | Record::FrameCancelled(_)
         | Record::Signalled { .. }
         | Record::StdoutClosed { .. }
+        | Record::CutOff(_)
         | Record::Damaged
         | Record::Unknown { .. } => None,
     }

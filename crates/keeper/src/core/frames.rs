@@ -245,6 +245,11 @@ impl FrameQueue {
         Some(number)
     }
 
+    /// Whether nothing is written any more.
+    pub(super) fn is_broken(&self) -> bool {
+        self.stdin == Stdin::Broken
+    }
+
     /// Nothing is written any more: the frame in flight stays begun.
     pub(super) fn break_stdin(&mut self, fs: &mut impl SpoolFs) {
         self.stdin = Stdin::Broken;

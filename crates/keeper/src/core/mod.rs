@@ -15,11 +15,11 @@ mod ending;
 mod frames;
 mod output;
 
-use crate::limits::RETRY_EVERY;
+use crate::limits::{CUT_OFF_AFTER, RETRY_EVERY};
 use crate::protocol::{AgentState, Message, Phase, Reply, Start, Status};
 pub use output::Pushed;
 
-use crate::record::{Exit, Mark, ProcessId, Survivor};
+use crate::record::{Exit, Mark, Pipe, ProcessId, Survivor};
 use crate::registry::Spec;
 use crate::spool::{AppendError, RawReader, Spool, SpoolFs};
 use ending::Ending;
@@ -119,6 +119,19 @@ enum Stdout {
     Closed,
 }
 
+/// Whether something can still pass between the agent and its keeper, both ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Whole,
+    /// Not since a moment ago. An agent that is about to exit looks like this too.
+    Lost {
+        pipe: Pipe,
+        tell_at: Now,
+    },
+    /// It is on record.
+    Told,
+}
+
 /// The host that has greeted last.
 #[derive(Debug)]
 struct Host {
@@ -136,6 +149,7 @@ pub struct KeeperCore<F> {
     frames: FrameQueue,
     agent: Agent,
     stdout: Stdout,
+    reach: Reach,
     ending: Option<Ending>,
     /// The last record is written.
     ended: bool,
@@ -174,6 +188,7 @@ impl<F: SpoolFs> KeeperCore<F> {
             frames: FrameQueue::default(),
             agent: Agent::Unborn,
             stdout: Stdout::Open,
+            reach: Reach::Whole,
             ending: None,
             ended: false,
             holding: false,
@@ -234,6 +249,8 @@ impl<F: SpoolFs> KeeperCore<F> {
             self.disk_retry_at = None;
             self.pay_owed(now);
         }
+        // It may record something, which is synced with the rest.
+        self.watch_reach(now);
         self.sync_when_due(now);
         if matches!(self.agent, Agent::Unborn)
             && self.greeting.is_none()
@@ -247,6 +264,28 @@ impl<F: SpoolFs> KeeperCore<F> {
         }
         self.go_on_ending(now, effects);
         self.finish_when_over(effects);
+    }
+
+    /// Tells of an agent that goes on living with a closed pipe. One that exits meanwhile, or is being
+    /// ended, has a death that tells more.
+    fn watch_reach(&mut self, now: Now) {
+        let lives = matches!(self.agent, Agent::Running(_)) && self.ending.is_none();
+        let lost = match (self.stdout, self.frames.is_broken()) {
+            (Stdout::Closed, _) => Some(Pipe::Stdout),
+            (Stdout::Open, true) => Some(Pipe::Stdin),
+            (Stdout::Open, false) => None,
+        };
+        match (self.reach, lost) {
+            (Reach::Whole, Some(pipe)) if lives => {
+                self.reach = Reach::Lost { pipe, tell_at: now.saturating_add(CUT_OFF_AFTER) };
+            }
+            (Reach::Lost { .. }, _) if !lives => self.reach = Reach::Whole,
+            (Reach::Lost { pipe, tell_at }, _) if now >= tell_at => {
+                self.reach = Reach::Told;
+                self.record(now, Mark::CutOff(pipe));
+            }
+            (Reach::Whole | Reach::Lost { .. } | Reach::Told, _) => {}
+        }
     }
 
     /// When a time without a host, or without a start, has lasted for `ms`.
@@ -277,7 +316,14 @@ impl<F: SpoolFs> KeeperCore<F> {
             .then(|| self.hostless_deadline(self.spec.limits.host_gone_ms));
         let sync = (hostless && self.spool.has_unsynced())
             .then(|| self.synced_at.saturating_add(RETRY_EVERY));
-        [start, host_lost, sync, self.disk_retry_at, self.ending_tick()].into_iter().flatten().min()
+        let cut_off = match self.reach {
+            Reach::Lost { tell_at, .. } => Some(tell_at),
+            Reach::Whole | Reach::Told => None,
+        };
+        [start, host_lost, sync, cut_off, self.disk_retry_at, self.ending_tick()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// What the keeper is doing.

@@ -67,7 +67,8 @@ fn frames(given: &[Given], first: u64) {
             | Record::OversizedEnd { .. }
             | Record::Torn(_)
             | Record::Signalled { .. }
-            | Record::StdoutClosed { .. } => {}
+            | Record::StdoutClosed { .. }
+            | Record::CutOff(_) => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::*;
 use holdfast_keeper::Record;
 use holdfast_keeper::protocol::{Cancelled, Frames, Refusal, Written};
-use holdfast_keeper::record::{Exit, TreeEnd};
+use holdfast_keeper::record::{Exit, Pipe, TreeEnd};
 use std::time::Duration;
 
 /// More than a pipe holds.
@@ -141,6 +141,8 @@ async fn a_closed_stdin_leaves_the_frame_begun() {
     link.write_frame(1, frame("x\n")).await.unwrap();
     assert_eq!(next(&mut events).await.0, Record::FrameBegun(1));
     assert_eq!(link.write_frame(2, frame("x\n")).await, Err(Refusal::StdinClosed.into()));
+    // It lives on: that is told after a while.
+    assert_eq!(next(&mut events).await.0, Record::CutOff(Pipe::Stdin));
     link.stop(stop_tree(Duration::ZERO)).await.unwrap();
     let records = all_records(&mut events).await;
     assert!(!records.contains(&Record::FrameDone(1)), "{records:?}");

@@ -139,3 +139,24 @@ fn a_piece_without_an_id_goes_on_only_if_nothing_came_between() {
          2 call ls Running\n1 closed\n3 opened Message\n3 Text@0 \"z\"\n"
     );
 }
+
+#[test]
+fn what_ends_with_a_turn_is_told_before_its_end_and_not_again() {
+    let runs = r#"{"method":"_holdfast/task","params":{"taskId":"t","state":"running","label":"l","kind":"command","foreground":true}}"#;
+    let done = r#"{"method":"_holdfast/task","params":{"taskId":"t","state":"completed"}}"#;
+    for (reply, told) in [
+        (
+            r#"{"id":3,"result":{"stopReason":"end_turn"}}"#,
+            "taken 3\ntask 1 Completed\nturn Completed -\n",
+        ),
+        (
+            r#"{"id":3,"error":{"code":-32602,"message":"bad"}}"#,
+            "task 1 Completed\nmessage failed 3 NotTaken bad\n",
+        ),
+    ] {
+        let mut chat = Chat::prompted();
+        assert_eq!(words(&chat.line(runs)), "task 1 Command l\n");
+        assert_eq!(words(&chat.line(reply)), told);
+        assert_eq!(chat.line(done), []);
+    }
+}

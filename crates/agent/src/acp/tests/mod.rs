@@ -86,6 +86,10 @@ impl Chat {
         self.issue(&Outgoing::Answer { prompt: PromptId::new(1, prompt), answer })
     }
 
+    fn begun(&mut self, frame: FrameNo) -> Vec<ProviderEvent> {
+        self.step(Inward::Begun { frame })
+    }
+
     fn written(&mut self, frame: FrameNo) -> Vec<ProviderEvent> {
         self.step(Inward::Written { frame })
     }

@@ -119,6 +119,39 @@ fn a_plain_end_after_our_cancel_is_an_interruption() {
 }
 
 #[test]
+fn a_reply_is_none_before_the_first_byte_of_what_it_answers() {
+    let end = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+    let error = r#"{"id":3,"error":{"code":-32602,"message":"bad"}}"#;
+    for guess in [end, error] {
+        let mut chat = Chat::ready();
+        let frame = chat.message();
+        let told = words(&chat.line(guess));
+        assert!(told.starts_with("1 unrecognised unknown_reply\n"), "{told}");
+        assert!(!told.contains("taken") && !told.contains("turn ") && !told.contains("failed"));
+        // It is still waited for.
+        let _ = chat.begun(frame);
+        let _ = chat.written(frame);
+        assert_eq!(words(&chat.line(end)), "taken 3\nturn Completed -\n");
+    }
+    // An agent that does not wait for the line break.
+    let mut chat = Chat::ready();
+    let frame = chat.message();
+    assert_eq!(chat.begun(frame), []);
+    assert_eq!(words(&chat.line(end)), "taken 3\nturn Completed -\n");
+    assert_eq!(chat.written(frame), []);
+    // The mark may be in a part of the spool that is lost.
+    let mut chat = Chat::ready();
+    let _ = chat.message();
+    assert_eq!(chat.step(Inward::Damaged), []);
+    assert_eq!(words(&chat.line(end)), "taken 3\nturn Completed -\n");
+    // What has begun and is not written proves nothing by what the agent says meanwhile.
+    let mut chat = Chat::ready();
+    let frame = chat.message();
+    let _ = chat.begun(frame);
+    assert!(chat.updates(&[SAY]).starts_with("stirred\n"));
+}
+
+#[test]
 fn usage_is_read_from_the_result() {
     let events = Chat::prompted().line(
         r#"{"id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":5,"outputTokens":-1,"totalTokens":7}}}"#,

@@ -152,3 +152,71 @@ fn what_was_born_and_left_nothing_on_disk_was_taken_by_a_power_cut() {
     assert_eq!(scene.chat.head.shown_offer().map(|offer| offer.cause), Some(Cause::HostLost));
     assert_eq!(scene.stranded(), ["m0 asking"], "what is missing proves nothing");
 }
+
+#[test]
+fn an_agent_that_is_cut_off_is_ended_as_one_that_died_by_itself() {
+    let mut scene = Scene::working();
+    scene.send("m1").keeper(KeeperEvent::CutOff);
+    assert_eq!(scene.last(), ["offer agentdied", "stop offered(agentdied)"]);
+    assert!(!scene.has_offer(), "its death is not proven");
+    scene.keeper(KeeperEvent::CutOff);
+    assert!(scene.last.is_empty());
+    scene.dies();
+    assert_eq!(scene.last(), ["t1 lost death", "ended", "doubted m0 asking", "offer shown"]);
+    assert_eq!(scene.queue(), ["m1"], "what waits is held by the offer");
+
+    // A message that it was never told is at nobody.
+    let mut scene = Scene::idle();
+    scene.send("m1");
+    let frame = scene.frame();
+    scene.keeper(KeeperEvent::FrameBegun(frame)).keeper(KeeperEvent::CutOff).dies();
+    assert!(scene.has_offer());
+    assert_eq!((scene.at_agent(), scene.stranded()), (None, vec!["m1 refused".to_owned()]));
+
+    // A chat at rest loses its agent and nothing else, also one that was about to be released: the
+    // keeper refuses that release, because it has told of this meanwhile.
+    for releases in [false, true] {
+        let mut scene = Scene::idle();
+        if releases {
+            scene.quiet(u64::MAX / 4, Some(1));
+            assert_eq!(scene.last(), ["stop idle"]);
+        }
+        scene.keeper(KeeperEvent::CutOff).keeper(KeeperEvent::StopRefused);
+        assert_eq!(
+            crate::effect::owed(&scene.chat).unwrap().stop,
+            Some(StopWhy::Offered(Cause::AgentDied))
+        );
+        scene.dies();
+        assert!(!scene.has_offer() && scene.failure().is_none());
+        scene.send("m1");
+        assert!(scene.has_agent(), "the next message starts another");
+    }
+
+    // What a person ordered stays what it is.
+    let mut scene = Scene::working();
+    scene.stop(StopWhy::Ordered).keeper(KeeperEvent::CutOff);
+    assert!(scene.last.is_empty());
+}
+
+#[test]
+fn an_agent_that_is_cut_off_before_it_is_ready_has_failed_to_start() {
+    for lost in [false, true] {
+        let mut scene = Scene::starting();
+        scene.born().keeper(KeeperEvent::CutOff);
+        assert_eq!(scene.last(), ["stop offered(agentdied)"]);
+        if lost {
+            scene.lost()
+        } else {
+            scene.dies()
+        };
+        assert!(!scene.has_offer() && !scene.has_agent(), "it is not started again and again");
+        assert_eq!(scene.failure(), Some("agent_died"));
+        assert_eq!(scene.queue(), ["m0"]);
+    }
+    // A resume that took nothing leaves the offer that is there.
+    let mut scene = Scene::working();
+    scene.quit().does(resume_command(Some(Choice::Discard)));
+    scene.born().ready().keeper(KeeperEvent::CutOff).dies();
+    assert!(scene.has_offer());
+    assert_eq!(scene.failure(), Some("agent_died"));
+}

@@ -141,6 +141,7 @@ fn keeper_word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> KeeperEvent {
         58 if a < 128 => {
             KeeperEvent::SpawnFailed { fault: StartFault::AgentMissing, text: String::new() }
         }
+        58 if a < 160 => KeeperEvent::CutOff,
         58 if a < 192 => KeeperEvent::LineSkipped { text: "odd".to_owned() },
         58 => KeeperEvent::Leftovers { named: Vec::new(), count: u32::from(b % 3) },
         _ => {

@@ -62,6 +62,38 @@ fn more_tasks_than_are_told_apart_are_counted() {
 }
 
 #[test]
+fn counted_tasks_may_share_a_number_and_keep_the_chat_at_work_to_the_last() {
+    let mut scene = Scene::idle();
+    let most = u32::try_from(LIVE_TASKS_MAX).unwrap();
+    for n in 1..=most {
+        scene.task(n, TaskKind::Monitor, "told apart");
+    }
+    for _ in 0..3 {
+        scene.task(most + 1, TaskKind::Agent, "counted");
+    }
+    assert_eq!(scene.chat.head.more_tasks.total(), 3);
+    let task = scene.task_id(most + 1);
+    assert_eq!(scene.refused(Command::StopTask { task }), Code::TaskNotFound);
+    // A place that is free again is for what begins next, not for what was counted.
+    for n in 1..=most {
+        scene.says(ProviderEvent::TaskEnded { task: n, how: TaskEnd::Completed });
+    }
+    assert!(scene.chat.head.tasks.is_empty());
+    for left in (0..3).rev() {
+        assert_eq!(scene.shown(), Shown::Working);
+        assert!(!crate::effect::releasable(&scene.chat), "{left} more");
+        scene.quiet(u64::MAX / 4, Some(1));
+        assert!(scene.last.is_empty(), "silence ends nothing");
+        scene.says(ProviderEvent::TaskEnded { task: most + 1, how: TaskEnd::Completed });
+        assert_eq!(scene.chat.head.more_tasks.total(), left);
+    }
+    assert_eq!(scene.shown(), Shown::Idle);
+    assert!(crate::effect::releasable(&scene.chat));
+    scene.says(ProviderEvent::TaskEnded { task: most + 1, how: TaskEnd::Completed });
+    assert!(scene.last.is_empty(), "there is none left that could end");
+}
+
+#[test]
 fn a_task_is_stopped_by_a_frame_and_over_when_the_agent_says_so() {
     let mut scene = Scene::idle();
     scene.task(1, TaskKind::Command, "c");

@@ -6,7 +6,7 @@ mod endings;
 mod output;
 
 use super::*;
-use crate::limits::{DRAIN_MAX, KILL_MAX, LOOK_EVERY};
+use crate::limits::{CUT_OFF_AFTER, DRAIN_MAX, KILL_MAX, LOOK_EVERY};
 use crate::protocol::{
     Call, Cancelled, Frames, Hello, PROTOCOL_VERSION, ReadFrom, Refusal, Stall, Stop, StopScope,
     WriteChunk, Written,

@@ -73,3 +73,57 @@ fn unread_records_are_synced_once_a_second_while_no_host_is_there() {
     keeper.after(RETRY_EVERY / 2);
     assert_eq!(durable(&mut keeper).len(), 3);
 }
+
+#[test]
+fn an_agent_that_lives_on_with_a_closed_pipe_is_told_of_once() {
+    let moment = Duration::from_millis(1);
+    for (input, pipe) in [(Input::OutputEnded, Pipe::Stdout), (Input::StdinBroken, Pipe::Stdin)] {
+        let mut keeper = Keeper::running();
+        keeper.step(input);
+        assert!(keeper.core.next_tick().unwrap() <= keeper.now + CUT_OFF_AFTER);
+        keeper.after(CUT_OFF_AFTER - moment);
+        assert!(!keeper.records().contains(&Record::CutOff(pipe)), "it may be about to exit");
+        keeper.after(moment);
+        keeper.step(Input::StdinBroken);
+        keeper.step(Input::OutputEnded);
+        keeper.after(10 * CUT_OFF_AFTER);
+        let told = keeper.records().into_iter().filter(|it| matches!(it, Record::CutOff(_)));
+        assert_eq!(told.collect::<Vec<_>>(), [Record::CutOff(pipe)]);
+    }
+}
+
+#[test]
+fn an_agent_that_exits_or_is_being_stopped_is_not_cut_off() {
+    let end = |keeper: &mut Keeper| keeper.step(Input::AgentExited(Exit::Code(0)));
+    let stop = |keeper: &mut Keeper| keeper.stop(60_000);
+    let table: [fn(&mut Keeper) -> Vec<Effect>; 2] = [end, stop];
+    for ends in table {
+        let mut keeper = Keeper::running();
+        keeper.step(Input::OutputEnded);
+        keeper.after(CUT_OFF_AFTER / 2);
+        ends(&mut keeper);
+        keeper.after(CUT_OFF_AFTER);
+        keeper.looked(1);
+        let cut = keeper.records().into_iter().any(|it| matches!(it, Record::CutOff(_)));
+        assert!(!cut, "{:?}", keeper.records());
+    }
+    // Nor one that was stopped before its pipe closed.
+    let mut keeper = Keeper::running();
+    keeper.stop(60_000);
+    keeper.step(Input::OutputEnded);
+    keeper.after(CUT_OFF_AFTER);
+    assert!(!keeper.records().contains(&Record::CutOff(Pipe::Stdout)));
+}
+
+#[test]
+fn what_is_told_of_a_cut_off_agent_is_synced_when_no_host_is_there() {
+    let mut keeper = Keeper::running();
+    keeper.step(Input::OutputEnded);
+    keeper.after(RETRY_EVERY);
+    keeper.step(Input::Closed(HOST));
+    keeper.after(CUT_OFF_AFTER);
+    assert!(keeper.core.next_tick().unwrap() > keeper.now, "nothing is due at once again");
+    let mut fs = keeper.files();
+    fs.power_cut(|_| 0);
+    assert_eq!(read(fs), [Record::Started(AGENT), CLOSED, Record::CutOff(Pipe::Stdout)]);
+}
