@@ -22,7 +22,8 @@ use serde_json::{Value, json};
 const DISK: &str = "size=16m";
 /// Posts of a kilobyte until the room that the store had left has to be used up.
 const POSTS_MAX: usize = 5000;
-/// Set where this test runs again, as the superuser of a namespace of its own.
+/// Set where a test runs again, as the superuser of a namespace of its own: the file that says that
+/// it did.
 const INSIDE: &str = "HOLDFAST_TEST_INSIDE";
 
 /// A small disk, gone with this value.
@@ -63,13 +64,20 @@ impl Drop for Disk {
 
 /// Runs a test that mounts: at once by the superuser, otherwise as the one of a namespace.
 fn with_mounts(name: &str, test: impl FnOnce()) {
-    if rustix::process::geteuid().is_root() || std::env::var_os(INSIDE).is_some() {
-        return test();
+    let inside = std::env::var_os(INSIDE);
+    if rustix::process::geteuid().is_root() || inside.is_some() {
+        test();
+        if let Some(ran) = inside {
+            fs::write(ran, "").unwrap();
+        }
+        return;
     }
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount"]).arg(std::env::current_exe().unwrap());
-    let ran = command.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").status();
-    assert!(ran.unwrap().success(), "the test failed in its namespace");
+    let status = command.args(["--exact", name, "--nocapture"]).env(INSIDE, &ran).status();
+    assert!(status.unwrap().success() && ran.exists(), "{name} did not pass in its namespace");
 }
 
 fn with_disk(name: &str, test: impl FnOnce(&Place, &Disk)) {
