@@ -62,6 +62,8 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::FrameCancelled { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
+        | Fact::AttemptStalled { .. }
+        | Fact::AttemptGoesOn { .. }
         | Fact::AttemptEnded { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => fold_attempt(chat, fact),
@@ -386,6 +388,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 outbox: std::collections::VecDeque::new(),
                 stop: None,
                 capabilities: crate::provider::Capabilities::default(),
+                stalled: false,
             });
         }
         Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
@@ -439,6 +442,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::StopWithdrawn { .. } => {
             if let Some(attempt) = &mut head.attempt {
                 attempt.stop = None;
+            }
+        }
+        Fact::AttemptStalled { .. } | Fact::AttemptGoesOn { .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.stalled = matches!(fact, Fact::AttemptStalled { .. });
             }
         }
         Fact::AttemptEnded { .. } => {

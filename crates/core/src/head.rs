@@ -98,6 +98,9 @@ pub struct Attempt {
     pub stop: Option<StopWhy>,
     /// What the agent can do.
     pub capabilities: Capabilities,
+    /// Whether its keeper does not answer.
+    #[serde(default)]
+    pub stalled: bool,
 }
 
 /// How far a message at the agent is.

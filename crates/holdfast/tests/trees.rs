@@ -12,12 +12,18 @@
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::agent_pid;
 use holdfast_testkit::{proc, wait_until};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// Stops and resumes in a row.
 const ROUNDS: usize = 10;
 /// Idleness after which an agent is released in these tests, in minutes: 0.6 seconds.
 const RELEASE_MINUTES: &str = "0.01";
+
+/// After an agent's last word the host looks twice at most at what it left; by then it has.
+const QUIET: std::time::Duration = std::time::Duration::from_secs(5);
+/// A stop of the host is over by then (delivery.md).
+const STOP_MAX: std::time::Duration = std::time::Duration::from_secs(15);
 
 fn place(dir: &tempfile::TempDir) -> Place {
     Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
@@ -266,4 +272,101 @@ fn an_idle_agent_is_released_and_a_message_starts_it_again() {
     assert_eq!(host.chat(&watching)["status"]["shown"], "monitoring");
     assert_eq!(host.chat(&asking)["status"]["shown"], "blocked");
     assert_eq!(place.evidence().pids().len(), 4, "two lives of the idle chat's agent");
+}
+
+/// A chat with a turn and a stubborn process, its keeper stopped by a signal; answers the cookie.
+fn freeze(host: &TestHost<'_>) -> (String, String) {
+    let chat = host.open();
+    fork(host, &chat);
+    let message = host.send(&chat, "[[say on]] [[slow 600]]");
+    host.wait_message(&chat, &message, "taken");
+    let cookie = cookie(agent_pid(host.place));
+    let keepers = host.place.keepers();
+    assert_eq!(keepers.len(), 1);
+    proc::signal(keepers[0], Signal::STOP).unwrap();
+    (chat, cookie)
+}
+
+fn wait_stalled(host: &TestHost<'_>, chat: &str) {
+    host.wait("the row to show it", || host.chat(chat)["status"]["process"] == "stalled");
+}
+
+#[test]
+fn what_a_keeper_that_does_not_answer_keeps_is_ended_by_a_close() {
+    for shown_first in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(&dir);
+        let host = place.start();
+        let (chat, cookie) = freeze(&host);
+        if shown_first {
+            wait_stalled(&host, &chat);
+            assert!(proc::of_attempt(&cookie).len() >= 2, "that alone ends nothing");
+        }
+        host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+        host.wait("the end of the tree", || proc::of_attempt(&cookie).is_empty());
+        assert!(place.keepers().is_empty());
+        wait_traces_cleared(&host);
+        host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        assert_eq!(host.chat(&chat)["state"], "closed");
+        assert_eq!(host.get("/offers")["offers"], json!([]));
+    }
+}
+
+#[test]
+fn a_host_that_finds_a_keeper_that_does_not_answer_can_end_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, cookie) = freeze(&host);
+    host.kill();
+    let host = place.start();
+    wait_stalled(&host, &chat);
+    assert!(proc::of_attempt(&cookie).len() >= 2, "it is not taken for dead");
+    host.call("DELETE", &format!("/chats/{chat}"), &json!({})).ok();
+    host.wait("the end of the tree", || proc::of_attempt(&cookie).is_empty());
+    wait_traces_cleared(&host);
+}
+
+#[test]
+fn a_stop_of_the_host_waits_for_no_keeper_that_does_not_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, cookie) = freeze(&host);
+    let asked = std::time::Instant::now();
+    assert!(host.stop().success(), "{}", place.log());
+    assert!(asked.elapsed() < STOP_MAX, "{:?}", asked.elapsed());
+    assert_eq!(proc::of_attempt(&cookie), [0; 0]);
+    let host = place.start();
+    assert_eq!(host.wait_offer(&chat)["cause"], "quit");
+}
+
+#[test]
+fn a_keeper_that_goes_on_has_only_been_slow() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[count]]");
+    host.wait_message(&chat, &message, "settled");
+    let keeper = place.keepers()[0];
+    // Before anybody could tell.
+    proc::signal(keeper, Signal::STOP).unwrap();
+    let message = host.send(&chat, "[[count]]");
+    proc::signal(keeper, Signal::CONT).unwrap();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(host.chat(&chat)["status"]["process"], "running");
+    assert!(!place.log().contains("does not answer"), "{}", place.log());
+    // And after it was shown, which it is although nobody has asked it for anything.
+    let settled = std::time::Instant::now();
+    host.wait("the agent to be quiet", || settled.elapsed() > QUIET);
+    proc::signal(keeper, Signal::STOP).unwrap();
+    wait_stalled(&host, &chat);
+    let message = host.send(&chat, "[[count]]");
+    proc::signal(keeper, Signal::CONT).unwrap();
+    host.wait_message(&chat, &message, "settled");
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "running");
+    assert_eq!(host.said(&chat), "123", "each message once");
+    assert_eq!(place.evidence().pids().len(), 1, "the same agent all along");
+    assert_eq!(host.chat(&chat)["offer"], Value::Null);
 }

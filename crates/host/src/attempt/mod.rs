@@ -6,6 +6,7 @@ mod bury;
 mod driver;
 mod leftovers;
 mod record;
+mod silent;
 mod writer;
 
 use std::collections::BTreeMap;

@@ -35,8 +35,9 @@ pub(crate) fn send(target: ProcessId, signal: Signal) -> Sent {
     }
 }
 
-/// Kills a keeper that has nothing left to keep: a host that died between committing an attempt's end
-/// and saying so leaves one waiting. Whether it is over is for the caller to have looked at.
+/// Kills a keeper that has nothing left to keep (a host that died between committing an attempt's end and
+/// saying so leaves one waiting), or that does not answer although its attempt is to end. Which of these it
+/// is, and that it is of this boot, is for the caller to have looked at.
 #[must_use]
 pub fn kill_keeper(keeper: ProcessId) -> bool {
     match send(keeper, Signal::KILL) {

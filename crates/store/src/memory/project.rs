@@ -205,6 +205,8 @@ fn apply_fact(
         | Fact::WithdrawRequested { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
+        | Fact::AttemptStalled { .. }
+        | Fact::AttemptGoesOn { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => {}
 

@@ -155,6 +155,8 @@ impl Projection<'_> {
             | Fact::WithdrawRequested { .. }
             | Fact::StopRequested { .. }
             | Fact::StopWithdrawn { .. }
+            | Fact::AttemptStalled { .. }
+            | Fact::AttemptGoesOn { .. }
             | Fact::TreeMayLive { .. }
             | Fact::StartedAnyway => Ok(()),
             Fact::OfferRecorded { .. }
