@@ -370,3 +370,44 @@ fn a_keeper_that_goes_on_has_only_been_slow() {
     assert_eq!(place.evidence().pids().len(), 1, "the same agent all along");
     assert_eq!(host.chat(&chat)["offer"], Value::Null);
 }
+
+/// A dev server that cleaned its environment carries no cookie: what the keeper has seen of it counts.
+#[test]
+fn a_leftover_without_the_cookie_does_not_outlive_its_keeper() {
+    for host_too in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut place = place(&dir);
+        let server = "( env -i setsid sleep 120 </dev/null >/dev/null 2>&1 & echo $! > server )";
+        let script = format!("{server}; exec \"$0\" agent demo");
+        let config = dir.path().join("config.toml");
+        let program = &place.program;
+        let text = format!(
+            "[agents.server]\nkind = \"acp\"\ncommand = [\"sh\", \"-c\", {script:?}, {program:?}]\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        place.args = vec!["--config".to_owned(), config.to_str().unwrap().to_owned()];
+        let host = place.start();
+        let chat = host.open_with("server");
+        let message = host.send(&chat, "[[say on]]");
+        host.wait_message(&chat, &message, "settled");
+        let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+        host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+        let server = std::fs::read_to_string(place.work_dir().join("server")).unwrap();
+        let server: u32 = server.trim().parse().unwrap();
+        assert!(leftovers()[0]["id"].as_str().unwrap().starts_with(&format!("{server}.")));
+        assert!(!place.processes().contains(&server), "it has no cookie");
+
+        let keeper = place.keepers()[0];
+        if host_too {
+            host.kill();
+            proc::kill_9(keeper).unwrap();
+            let host = place.start();
+            host.wait("its end", || !proc::is_alive(server));
+            host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        } else {
+            proc::kill_9(keeper).unwrap();
+            host.wait("its end", || !proc::is_alive(server));
+            host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        }
+    }
+}

@@ -290,6 +290,7 @@ impl Run {
             self.start.attempt,
             self.speak.clone(),
             Arc::clone(&spoke),
+            self.start.kept.clone(),
         );
         let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
         let asking = silent::ask(link.clone(), self.orders.clone());

@@ -114,7 +114,7 @@ impl Drop for Attempt {
         {
             kill(record.keeper, 9);
         }
-        let _ = tree::end_survivors(self.spec.attempt, None);
+        let _ = tree::end_survivors(self.spec.attempt, None, &[]);
     }
 }
 
