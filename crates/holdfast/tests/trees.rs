@@ -411,3 +411,36 @@ fn a_leftover_without_the_cookie_does_not_outlive_its_keeper() {
         }
     }
 }
+
+#[test]
+fn what_a_close_leaves_lives_on_until_the_host_is_stopped_with_its_agents() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, other) = (host.open(), host.open());
+    let left = fork(&host, &chat);
+    let agent = agent_pid(&place);
+    let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+    host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+    let closed = host.post(&format!("/chats/{chat}/close"), &json!({ "leftovers": "leave" })).ok();
+    assert!(closed["leftovers"][0]["id"].as_str().unwrap().starts_with(&format!("{left}.")));
+    wait_until(PATIENCE, "the agent's end", || !proc::is_alive(agent));
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+    assert!(proc::is_alive(left) && place.keepers().len() == 1, "its keeper holds it");
+
+    // A host that comes later knows what it is.
+    host.kill();
+    let host = place.start();
+    let message = host.send(&other, "[[say on]]");
+    host.wait_message(&other, &message, "settled");
+    assert_eq!(host.get("/host")["damage"], json!([]));
+    assert!(proc::is_alive(left));
+    let asked = std::time::Instant::now();
+    assert!(host.stop().success());
+    assert!(asked.elapsed() < STOP_MAX, "{:?}", asked.elapsed());
+    assert!(!proc::is_alive(left), "it had ignored SIGTERM");
+    assert!(place.keepers().is_empty() && place.processes().is_empty());
+    let host = place.start();
+    assert_eq!(place.attempts(), [""; 0], "nor is there a trace");
+    assert_eq!(host.get("/offers")["offers"], json!([]));
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::offer::Cause;
+use holdfast_keeper::tree;
 use holdfast_store::CommitError;
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -13,6 +14,7 @@ use tokio::time::{timeout, timeout_at};
 use crate::actor::{Message, Prepare};
 use crate::clock;
 use crate::host::Host;
+use crate::start::remove_when_dead;
 
 /// How long all actors have to hand out their parts.
 const PREPARE_MAX: Duration = Duration::from_millis(800);
@@ -78,13 +80,29 @@ impl Host {
             let _ = outcome.send(committed.is_ok());
         }
         committed.map_err(StopError::Commit)?;
-        if timeout(DEATHS_MAX, self.attempts_ended()).await.is_err() {
+        let ended = async { tokio::join!(self.attempts_ended(), self.end_left()) };
+        if timeout(DEATHS_MAX, ended).await.is_err() {
             tracing::warn!("not every agent ended in time: the next start finishes the stop");
         }
         if busy > 0 {
             return Err(StopError::Busy { chats: busy });
         }
         Ok(())
+    }
+
+    /// Ends what closed chats left running: it was left to this host. Its keepers know all of it, and are
+    /// told to end it as whoever shuts a machine down would tell them.
+    async fn end_left(&self) {
+        let mut ends = Vec::new();
+        for dir in self.left().await {
+            let record = dir.record().ok().flatten();
+            if record.is_some_and(|record| tree::terminate_keeper(&record)) {
+                ends.push(tokio::spawn(remove_when_dead(dir)));
+            }
+        }
+        for end in ends {
+            let _ = end.await;
+        }
     }
 
     /// Takes no further writes and leaves the agents to their keepers.

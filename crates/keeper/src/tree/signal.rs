@@ -1,5 +1,6 @@
 use super::process;
 use crate::record::ProcessId;
+use crate::registry::KeeperRecord;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
@@ -44,6 +45,14 @@ pub fn kill_keeper(keeper: ProcessId) -> bool {
         Sent::Delivered | Sent::Gone => true,
         Sent::Refused => false,
     }
+}
+
+/// Tells the keeper of this record to end all that it keeps, and then itself. `false` where it could not
+/// be told, or is of another boot.
+#[must_use]
+pub fn terminate_keeper(record: &KeeperRecord) -> bool {
+    process::boot_id().is_ok_and(|boot| boot == record.boot_id)
+        && send(record.keeper, Signal::TERM) == Sent::Delivered
 }
 
 #[cfg(test)]
