@@ -444,3 +444,24 @@ fn what_a_close_leaves_lives_on_until_the_host_is_stopped_with_its_agents() {
     assert_eq!(place.attempts(), [""; 0], "nor is there a trace");
     assert_eq!(host.get("/offers")["offers"], json!([]));
 }
+
+#[test]
+fn what_a_person_leaves_is_not_ended_because_its_keeper_does_not_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let left = fork(&host, &chat);
+    let agent = agent_pid(&place);
+    let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+    host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+    let keeper = place.keepers()[0];
+    proc::signal(keeper, Signal::STOP).unwrap();
+    host.post(&format!("/chats/{chat}/close"), &json!({ "leftovers": "leave" })).ok();
+    wait_stalled(&host, &chat);
+    assert!(proc::is_alive(keeper) && proc::is_alive(agent) && proc::is_alive(left));
+    proc::signal(keeper, Signal::CONT).unwrap();
+    wait_until(PATIENCE, "the agent's end", || !proc::is_alive(agent));
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+    assert!(proc::is_alive(keeper) && proc::is_alive(left));
+}
