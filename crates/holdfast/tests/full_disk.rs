@@ -87,11 +87,11 @@ fn with_mounts(name: &str, test: impl FnOnce()) {
 fn with_disk(name: &str, test: impl FnOnce(&Place, &Disk)) {
     with_mounts(name, || {
         let dir = tempfile::tempdir().unwrap();
+        // A failing test unwinds: the place ends its keepers by what is on the disk, which goes after it.
+        let disk = Disk::mounted_at(&dir.path().join("data"));
         let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
-        let disk = Disk::mounted_at(&place.data_dir());
+        assert_eq!(place.data_dir(), disk.0);
         test(&place, &disk);
-        drop(place);
-        drop(disk);
     });
 }
 
