@@ -49,7 +49,7 @@ pub enum Process {
     Running,
     /// It is being stopped.
     Stopping,
-    /// Its keeper takes no more of its words (spool full).
+    /// Its keeper takes no more of its words (spool full), or does not answer.
     Stalled,
 }
 
@@ -202,6 +202,7 @@ pub fn shown(chat: &Chat, activity: &Activity) -> Shown {
 pub fn process(chat: &Chat) -> Process {
     match &chat.head.attempt {
         None => Process::Stopped,
+        Some(attempt) if attempt.stalled => Process::Stalled,
         Some(attempt) if attempt.stop.is_some() => Process::Stopping,
         Some(attempt) => match attempt.phase {
             Phase::Starting => Process::Starting,

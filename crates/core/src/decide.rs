@@ -164,6 +164,8 @@ fn keeper(d: &mut Draft<'_>, event: KeeperEvent) {
         KeeperEvent::Leftovers { named, count } => attempt::leftovers(d, named, count),
         KeeperEvent::LineSkipped { text } => d.say(Notice::LineSkipped, &text),
         KeeperEvent::StopRefused => attempt::stop_refused(d),
+        KeeperEvent::Silent => attempt::stalled(d),
+        KeeperEvent::Answers => attempt::goes_on(d),
     }
 }
 

@@ -421,6 +421,14 @@ pub enum Fact {
     StopWithdrawn {
         attempt: AttemptId,
     },
+    /// Its keeper does not answer, so that nothing is heard of it and nothing can be said to it.
+    AttemptStalled {
+        attempt: AttemptId,
+    },
+    /// Its keeper answers again.
+    AttemptGoesOn {
+        attempt: AttemptId,
+    },
     AttemptEnded {
         attempt: AttemptId,
         death: Death,

@@ -64,6 +64,8 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::FrameCancelled { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
+        | Fact::AttemptStalled { .. }
+        | Fact::AttemptGoesOn { .. }
         | Fact::AttemptEnded { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => fold_attempt(chat, fact),
@@ -418,6 +420,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 stop: None,
                 capabilities: crate::provider::Capabilities::default(),
                 left: false,
+                stalled: false,
             });
         }
         Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
@@ -474,6 +477,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::StopWithdrawn { .. } => {
             if let Some(attempt) = &mut head.attempt {
                 attempt.stop = None;
+            }
+        }
+        Fact::AttemptStalled { .. } | Fact::AttemptGoesOn { .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.stalled = matches!(fact, Fact::AttemptStalled { .. });
             }
         }
         Fact::AttemptEnded { .. } => {

@@ -102,6 +102,9 @@ pub struct Attempt {
     /// session is of the old one.
     #[serde(default)]
     pub left: bool,
+    /// Whether its keeper does not answer.
+    #[serde(default)]
+    pub stalled: bool,
 }
 
 /// How far a message at the agent is.

@@ -106,6 +106,10 @@ pub enum KeeperEvent {
     },
     /// A conditional stop was refused: the agent said something meanwhile.
     StopRefused,
+    /// The keeper lives and does not answer.
+    Silent,
+    /// The keeper answers.
+    Answers,
 }
 
 /// Who wants a write.

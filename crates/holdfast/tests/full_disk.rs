@@ -13,16 +13,21 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
-use holdfast_testkit::wait_until;
+use holdfast_testkit::scenario::agent_pid;
+use holdfast_testkit::{proc, wait_until};
 use serde_json::{Value, json};
 
 /// The size of the disk; the spool of an agent alone keeps a megabyte of it for its own end.
 const DISK: &str = "size=16m";
 /// Posts of a kilobyte until the room that the store had left has to be used up.
 const POSTS_MAX: usize = 5000;
-/// Set where this test runs again, as the superuser of a namespace of its own.
+/// How long a stop may take that can record nothing: less than it would wait for deaths.
+const STOP_MAX: Duration = Duration::from_secs(5);
+/// Set where a test runs again, as the superuser of a namespace of its own: the file that says that
+/// it did.
 const INSIDE: &str = "HOLDFAST_TEST_INSIDE";
 
 /// A small disk, gone with this value.
@@ -63,23 +68,30 @@ impl Drop for Disk {
 
 /// Runs a test that mounts: at once by the superuser, otherwise as the one of a namespace.
 fn with_mounts(name: &str, test: impl FnOnce()) {
-    if rustix::process::geteuid().is_root() || std::env::var_os(INSIDE).is_some() {
-        return test();
+    let inside = std::env::var_os(INSIDE);
+    if rustix::process::geteuid().is_root() || inside.is_some() {
+        test();
+        if let Some(ran) = inside {
+            fs::write(ran, "").unwrap();
+        }
+        return;
     }
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount"]).arg(std::env::current_exe().unwrap());
-    let ran = command.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").status();
-    assert!(ran.unwrap().success(), "the test failed in its namespace");
+    let status = command.args(["--exact", name, "--nocapture"]).env(INSIDE, &ran).status();
+    assert!(status.unwrap().success() && ran.exists(), "{name} did not pass in its namespace");
 }
 
 fn with_disk(name: &str, test: impl FnOnce(&Place, &Disk)) {
     with_mounts(name, || {
         let dir = tempfile::tempdir().unwrap();
+        // A failing test unwinds: the place ends its keepers by what is on the disk, which goes after it.
+        let disk = Disk::mounted_at(&dir.path().join("data"));
         let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
-        let disk = Disk::mounted_at(&place.data_dir());
+        assert_eq!(place.data_dir(), disk.0);
         test(&place, &disk);
-        drop(place);
-        drop(disk);
     });
 }
 
@@ -222,6 +234,57 @@ fn a_stop_on_a_full_disk_and_a_start_on_one_lose_nothing() {
         let prompts = place.evidence().prompts();
         assert_eq!(prompts.len(), 2 + waiting.len());
         assert_eq!(prompts[2..], waiting);
+        host.stop();
+    });
+}
+
+/// Uses up the room that is left within the store's files, down to the smallest of writes.
+fn use_up(host: &TestHost<'_>, chat: &str) {
+    post_until_refused(host, chat);
+    for number in 0..POSTS_MAX {
+        let body = json!({ "text": number.to_string() });
+        let answer = host.call("PUT", &format!("/chats/{chat}/draft"), &body);
+        if answer.body["code"] == "storage_full" {
+            return;
+        }
+    }
+    panic!("{POSTS_MAX} drafts were taken on a full disk");
+}
+
+#[test]
+fn a_stop_that_cannot_be_recorded_says_so_at_once_and_stops_no_agent() {
+    let name = "a_stop_that_cannot_be_recorded_says_so_at_once_and_stops_no_agent";
+    with_disk(name, |place, disk| {
+        let host = place.start();
+        let (chat, other) = (host.open(), host.open());
+        host.post(&format!("/chats/{other}/queue/pause"), &json!({})).ok();
+        let message = host.send(&chat, "[[approve ls]] [[say done]]");
+        let prompt = host.wait_prompts(&chat, 1).remove(0);
+        let agent = agent_pid(place);
+        let born = proc::start_time(agent);
+        disk.fill();
+        use_up(&host, &other);
+
+        let asked = Instant::now();
+        let status = host.stop();
+        let took = asked.elapsed();
+        let log = place.log();
+        assert_eq!(status.code(), Some(1), "{log}");
+        assert!(took < STOP_MAX, "{took:?}: {log}");
+        let said = log.lines().rfind(|line| line.starts_with("holdfast: ")).unwrap_or_default();
+        assert!(said.contains("could not be recorded"), "{log}");
+        assert!(said.contains("left running under their keepers"), "{log}");
+        assert!(proc::is_alive(agent) && place.keepers().len() == 1, "{log}");
+
+        disk.make_room();
+        let host = place.start();
+        host.wait("the agent", || host.chat(&chat)["status"]["process"] == "running");
+        assert_eq!(host.get("/offers")["offers"], json!([]), "it was not stopped");
+        host.answer(&chat, &prompt, "allow-once").ok();
+        host.wait_message(&chat, &message, "settled");
+        assert!(host.said(&chat).ends_with("done"), "{}", host.said(&chat));
+        assert_eq!((agent_pid(place), proc::start_time(agent)), (agent, born));
+        assert_eq!(place.evidence().pids().len(), 1, "the same agent all along");
         host.stop();
     });
 }

@@ -12,12 +12,18 @@
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::agent_pid;
 use holdfast_testkit::{proc, wait_until};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// Stops and resumes in a row.
 const ROUNDS: usize = 10;
 /// Idleness after which an agent is released in these tests, in minutes: 0.6 seconds.
 const RELEASE_MINUTES: &str = "0.01";
+
+/// After an agent's last word the host looks twice at most at what it left; by then it has.
+const QUIET: std::time::Duration = std::time::Duration::from_secs(5);
+/// A stop of the host is over by then (delivery.md).
+const STOP_MAX: std::time::Duration = std::time::Duration::from_secs(15);
 
 fn place(dir: &tempfile::TempDir) -> Place {
     Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path())
@@ -266,4 +272,196 @@ fn an_idle_agent_is_released_and_a_message_starts_it_again() {
     assert_eq!(host.chat(&watching)["status"]["shown"], "monitoring");
     assert_eq!(host.chat(&asking)["status"]["shown"], "blocked");
     assert_eq!(place.evidence().pids().len(), 4, "two lives of the idle chat's agent");
+}
+
+/// A chat with a turn and a stubborn process, its keeper stopped by a signal; answers the cookie.
+fn freeze(host: &TestHost<'_>) -> (String, String) {
+    let chat = host.open();
+    fork(host, &chat);
+    let message = host.send(&chat, "[[say on]] [[slow 600]]");
+    host.wait_message(&chat, &message, "taken");
+    let cookie = cookie(agent_pid(host.place));
+    let keepers = host.place.keepers();
+    assert_eq!(keepers.len(), 1);
+    proc::signal(keepers[0], Signal::STOP).unwrap();
+    (chat, cookie)
+}
+
+fn wait_stalled(host: &TestHost<'_>, chat: &str) {
+    host.wait("the row to show it", || host.chat(chat)["status"]["process"] == "stalled");
+}
+
+#[test]
+fn what_a_keeper_that_does_not_answer_keeps_is_ended_by_a_close() {
+    for shown_first in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(&dir);
+        let host = place.start();
+        let (chat, cookie) = freeze(&host);
+        if shown_first {
+            wait_stalled(&host, &chat);
+            assert!(proc::of_attempt(&cookie).len() >= 2, "that alone ends nothing");
+        }
+        host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+        host.wait("the end of the tree", || proc::of_attempt(&cookie).is_empty());
+        assert!(place.keepers().is_empty());
+        wait_traces_cleared(&host);
+        host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        assert_eq!(host.chat(&chat)["state"], "closed");
+        assert_eq!(host.get("/offers")["offers"], json!([]));
+    }
+}
+
+#[test]
+fn a_host_that_finds_a_keeper_that_does_not_answer_can_end_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, cookie) = freeze(&host);
+    host.kill();
+    let host = place.start();
+    wait_stalled(&host, &chat);
+    assert!(proc::of_attempt(&cookie).len() >= 2, "it is not taken for dead");
+    host.call("DELETE", &format!("/chats/{chat}"), &json!({})).ok();
+    host.wait("the end of the tree", || proc::of_attempt(&cookie).is_empty());
+    wait_traces_cleared(&host);
+}
+
+#[test]
+fn a_stop_of_the_host_waits_for_no_keeper_that_does_not_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, cookie) = freeze(&host);
+    let asked = std::time::Instant::now();
+    assert!(host.stop().success(), "{}", place.log());
+    assert!(asked.elapsed() < STOP_MAX, "{:?}", asked.elapsed());
+    assert_eq!(proc::of_attempt(&cookie), [0; 0]);
+    let host = place.start();
+    assert_eq!(host.wait_offer(&chat)["cause"], "quit");
+}
+
+#[test]
+fn a_keeper_that_goes_on_has_only_been_slow() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[count]]");
+    host.wait_message(&chat, &message, "settled");
+    let keeper = place.keepers()[0];
+    // Before anybody could tell.
+    proc::signal(keeper, Signal::STOP).unwrap();
+    let message = host.send(&chat, "[[count]]");
+    proc::signal(keeper, Signal::CONT).unwrap();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(host.chat(&chat)["status"]["process"], "running");
+    assert!(!place.log().contains("does not answer"), "{}", place.log());
+    // And after it was shown, which it is although nobody has asked it for anything.
+    let settled = std::time::Instant::now();
+    host.wait("the agent to be quiet", || settled.elapsed() > QUIET);
+    proc::signal(keeper, Signal::STOP).unwrap();
+    wait_stalled(&host, &chat);
+    let message = host.send(&chat, "[[count]]");
+    proc::signal(keeper, Signal::CONT).unwrap();
+    host.wait_message(&chat, &message, "settled");
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "running");
+    assert_eq!(host.said(&chat), "123", "each message once");
+    assert_eq!(place.evidence().pids().len(), 1, "the same agent all along");
+    assert_eq!(host.chat(&chat)["offer"], Value::Null);
+}
+
+/// A dev server that cleaned its environment carries no cookie: what the keeper has seen of it counts.
+#[test]
+fn a_leftover_without_the_cookie_does_not_outlive_its_keeper() {
+    for host_too in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut place = place(&dir);
+        let server = "( env -i setsid sleep 120 </dev/null >/dev/null 2>&1 & echo $! > server )";
+        let script = format!("{server}; exec \"$0\" agent demo");
+        let config = dir.path().join("config.toml");
+        let program = &place.program;
+        let text = format!(
+            "[agents.server]\nkind = \"acp\"\ncommand = [\"sh\", \"-c\", {script:?}, {program:?}]\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        place.args = vec!["--config".to_owned(), config.to_str().unwrap().to_owned()];
+        let host = place.start();
+        let chat = host.open_with("server");
+        let message = host.send(&chat, "[[say on]]");
+        host.wait_message(&chat, &message, "settled");
+        let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+        host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+        let server = std::fs::read_to_string(place.work_dir().join("server")).unwrap();
+        let server: u32 = server.trim().parse().unwrap();
+        assert!(leftovers()[0]["id"].as_str().unwrap().starts_with(&format!("{server}.")));
+        assert!(!place.processes().contains(&server), "it has no cookie");
+
+        let keeper = place.keepers()[0];
+        if host_too {
+            host.kill();
+            proc::kill_9(keeper).unwrap();
+            let host = place.start();
+            host.wait("its end", || !proc::is_alive(server));
+            host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        } else {
+            proc::kill_9(keeper).unwrap();
+            host.wait("its end", || !proc::is_alive(server));
+            host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+        }
+    }
+}
+
+#[test]
+fn what_a_close_leaves_lives_on_until_the_host_is_stopped_with_its_agents() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, other) = (host.open(), host.open());
+    let left = fork(&host, &chat);
+    let agent = agent_pid(&place);
+    let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+    host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+    let closed = host.post(&format!("/chats/{chat}/close"), &json!({ "leftovers": "leave" })).ok();
+    assert!(closed["leftovers"][0]["id"].as_str().unwrap().starts_with(&format!("{left}.")));
+    wait_until(PATIENCE, "the agent's end", || !proc::is_alive(agent));
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+    assert!(proc::is_alive(left) && place.keepers().len() == 1, "its keeper holds it");
+
+    // A host that comes later knows what it is.
+    host.kill();
+    let host = place.start();
+    let message = host.send(&other, "[[say on]]");
+    host.wait_message(&other, &message, "settled");
+    assert_eq!(host.get("/host")["damage"], json!([]));
+    assert!(proc::is_alive(left));
+    let asked = std::time::Instant::now();
+    assert!(host.stop().success());
+    assert!(asked.elapsed() < STOP_MAX, "{:?}", asked.elapsed());
+    assert!(!proc::is_alive(left), "it had ignored SIGTERM");
+    assert!(place.keepers().is_empty() && place.processes().is_empty());
+    let host = place.start();
+    assert_eq!(place.attempts(), [""; 0], "nor is there a trace");
+    assert_eq!(host.get("/offers")["offers"], json!([]));
+}
+
+#[test]
+fn what_a_person_leaves_is_not_ended_because_its_keeper_does_not_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let left = fork(&host, &chat);
+    let agent = agent_pid(&place);
+    let leftovers = || host.chat(&chat)["activity"]["leftovers"].clone();
+    host.wait("the leftover", || leftovers().as_array().unwrap().len() == 1);
+    let keeper = place.keepers()[0];
+    proc::signal(keeper, Signal::STOP).unwrap();
+    host.post(&format!("/chats/{chat}/close"), &json!({ "leftovers": "leave" })).ok();
+    wait_stalled(&host, &chat);
+    assert!(proc::is_alive(keeper) && proc::is_alive(agent) && proc::is_alive(left));
+    proc::signal(keeper, Signal::CONT).unwrap();
+    wait_until(PATIENCE, "the agent's end", || !proc::is_alive(agent));
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+    assert!(proc::is_alive(keeper) && proc::is_alive(left));
 }

@@ -18,24 +18,53 @@ impl Host {
     /// The store cannot say which chats owe something.
     pub async fn start(&self) -> Result<(), QueryError> {
         let owing = self.store().owing().await?;
-        let mut attempts = HashSet::new();
-        let mut unread = 0_u32;
+        // Before any actor lives: what one of them begins is not what an earlier host left.
+        let found = registry::list(&self.shared.options.data_dir);
+        let current = self.attempts_of(&owing).await;
         for chat in owing {
-            match self.attempt_of(chat).await {
+            let _ = self.actor(chat);
+        }
+        match (found, current) {
+            (Ok(found), Ok(current)) => self.clear_leftovers(found, &current),
+            (Err(error), _) => {
+                self.shared.note_damage(format!("The attempts on disk cannot be listed: {error}"));
+            }
+            // What cannot be read decides nothing: any folder may be one of theirs.
+            (_, Err(unread)) => self.shared.note_damage(format!(
+                "{unread} chats that owe something could not be read: what attempts left on disk is kept."
+            )),
+        }
+        Ok(())
+    }
+
+    /// The keepers that hold what people chose to leave running when they closed a chat. None where a chat
+    /// that may have an attempt cannot be read.
+    pub(crate) async fn left(&self) -> Vec<AttemptDir> {
+        let found = registry::list(&self.shared.options.data_dir).unwrap_or_default();
+        let mut left: Vec<AttemptDir> = found
+            .into_iter()
+            .filter(|dir| dir.is_alive().unwrap_or(false) && holds_leftovers(dir))
+            .collect();
+        if left.is_empty() {
+            return left;
+        }
+        let Ok(owing) = self.store().owing().await else { return Vec::new() };
+        let Ok(current) = self.attempts_of(&owing).await else { return Vec::new() };
+        left.retain(|dir| !current.contains(&dir.attempt()));
+        left
+    }
+
+    /// The attempts that these chats have; or how many of the chats cannot be read.
+    async fn attempts_of(&self, chats: &[ChatId]) -> Result<HashSet<uuid::Uuid>, u32> {
+        let mut attempts = HashSet::new();
+        let mut unread = 0;
+        for chat in chats {
+            match self.attempt_of(*chat).await {
                 Some(attempt) => attempts.extend(attempt),
                 None => unread += 1,
             }
-            let _ = self.actor(chat);
         }
-        if unread == 0 {
-            self.clear_leftovers(&attempts);
-        } else {
-            // What cannot be read decides nothing: any folder may be one of theirs.
-            self.shared.note_damage(format!(
-                "{unread} chats that owe something could not be read: what attempts left on disk is kept."
-            ));
-        }
-        Ok(())
+        if unread == 0 { Ok(attempts) } else { Err(unread) }
     }
 
     /// The attempt that a chat has, if any; none at all where the chat cannot be read.
@@ -50,15 +79,7 @@ impl Host {
 
     /// Removes what is on disk of attempts whose death is committed. A keeper that no chat knows
     /// and whose agent may live is never adopted and never ended: it is shown.
-    fn clear_leftovers(&self, current: &HashSet<uuid::Uuid>) {
-        let data_dir = &self.shared.options.data_dir;
-        let found = match registry::list(data_dir) {
-            Ok(found) => found,
-            Err(error) => {
-                self.shared.note_damage(format!("The attempts on disk cannot be listed: {error}"));
-                return;
-            }
-        };
+    fn clear_leftovers(&self, found: Vec<AttemptDir>, current: &HashSet<uuid::Uuid>) {
         for dir in found.into_iter().filter(|dir| !current.contains(&dir.attempt())) {
             match dir.is_alive() {
                 Ok(false) => {
@@ -98,10 +119,10 @@ fn holds_leftovers(dir: &AttemptDir) -> bool {
     record.agent.is_some_and(|agent| !holdfast_keeper::tree::is_alive(agent))
 }
 
-/// Removes an attempt from the disk once its keeper, which was killed, is gone.
-async fn remove_when_dead(dir: AttemptDir) {
+/// Removes an attempt from the disk once its keeper, which was told to end, is gone.
+pub(crate) async fn remove_when_dead(dir: AttemptDir) {
     if !attempt::is_gone(&dir).await {
-        tracing::warn!("the keeper of attempt {} was killed and lives", dir.attempt());
+        tracing::warn!("the keeper of attempt {} was told to end and lives", dir.attempt());
         return;
     }
     if let Err(error) = registry::remove(&dir) {

@@ -5,18 +5,35 @@ use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::offer::Cause;
+use holdfast_keeper::tree;
 use holdfast_store::CommitError;
+use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::{timeout, timeout_at};
 
 use crate::actor::{Message, Prepare};
 use crate::clock;
 use crate::host::Host;
+use crate::start::remove_when_dead;
 
 /// How long all actors have to hand out their parts.
 const PREPARE_MAX: Duration = Duration::from_millis(800);
 /// How long agents have to end before the host leaves them to the next one.
 const DEATHS_MAX: Duration = Duration::from_secs(12);
+
+/// Agents that were left running, because what they were doing is not recorded.
+#[derive(Debug, Error)]
+pub enum StopError {
+    /// The store did not take it: no agent is stopped.
+    #[error("the store did not take what chats were doing")]
+    Commit(#[source] CommitError),
+    /// These chats were busy; all others are stopped.
+    #[error("{chats} chats did not say in time what they were doing")]
+    Busy {
+        /// How many.
+        chats: usize,
+    },
+}
 
 impl Host {
     /// Takes no further writes, records what every chat was doing, stops all agents, and waits for
@@ -24,28 +41,34 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// What the chats were doing could not be stored: no agent is stopped, they go on under their
-    /// keepers.
-    pub async fn stop_agents(&self, cause: Cause) -> Result<(), CommitError> {
+    /// [`StopError`]: the agents of which it speaks go on under their keepers.
+    pub async fn stop_agents(&self, cause: Cause) -> Result<(), StopError> {
         self.set_stopping();
         let mut units = Vec::new();
         let mut outcomes = Vec::new();
         let mut prepared = Vec::new();
+        // One bound for all of them: what is not ready by then is a keeper's to keep.
+        let until = clock::timer() + PREPARE_MAX;
+        let mut busy = 0;
         for actor in self.loaded() {
             let (unit, ready) = oneshot::channel();
             let (decided, outcome) = oneshot::channel();
             let why = StopWhy::Offered(cause);
             let message = Message::Prepare(Prepare { why, unit, outcome });
-            if actor.send(message).await.is_ok() {
-                prepared.push((ready, decided));
+            match timeout_at(until, actor.send(message)).await {
+                Ok(Ok(())) => prepared.push((ready, decided)),
+                Ok(Err(_)) => {}
+                Err(_) => busy += 1,
             }
         }
-        // One bound for all of them: what is not ready by then is a keeper's to keep.
-        let until = clock::timer() + PREPARE_MAX;
         for (ready, decided) in prepared {
-            if let Ok(Ok(Some(unit))) = timeout_at(until, ready).await {
-                units.push(unit);
-                outcomes.push(decided);
+            match timeout_at(until, ready).await {
+                Ok(Ok(Some(unit))) => {
+                    units.push(unit);
+                    outcomes.push(decided);
+                }
+                Ok(Ok(None) | Err(_)) => {}
+                Err(_) => busy += 1,
             }
         }
         let committed = match units.is_empty() {
@@ -56,11 +79,30 @@ impl Host {
         for outcome in outcomes {
             let _ = outcome.send(committed.is_ok());
         }
-        committed?;
-        if timeout(DEATHS_MAX, self.attempts_ended()).await.is_err() {
+        committed.map_err(StopError::Commit)?;
+        let ended = async { tokio::join!(self.attempts_ended(), self.end_left()) };
+        if timeout(DEATHS_MAX, ended).await.is_err() {
             tracing::warn!("not every agent ended in time: the next start finishes the stop");
         }
+        if busy > 0 {
+            return Err(StopError::Busy { chats: busy });
+        }
         Ok(())
+    }
+
+    /// Ends what closed chats left running: it was left to this host. Its keepers know all of it, and are
+    /// told to end it as whoever shuts a machine down would tell them.
+    async fn end_left(&self) {
+        let mut ends = Vec::new();
+        for dir in self.left().await {
+            let record = dir.record().ok().flatten();
+            if record.is_some_and(|record| tree::terminate_keeper(&record)) {
+                ends.push(tokio::spawn(remove_when_dead(dir)));
+            }
+        }
+        for end in ends {
+            let _ = end.await;
+        }
     }
 
     /// Takes no further writes and leaves the agents to their keepers.

@@ -88,6 +88,11 @@ pub const SOCKET_CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the host waits for a keeper to answer its greeting.
 pub const ATTACH_MAX: Duration = Duration::from_secs(10);
+/// How long the host waits for the answer to a call: a keeper does nothing that takes longer. One that does
+/// not answer is given up, and greeted anew.
+pub const CALL_MAX: Duration = Duration::from_secs(5);
+/// Bytes of a frame for which a keeper is given a further second to take them.
+pub const FRAME_BYTES_PER_SECOND_MIN: u64 = 1024 * 1024;
 /// How long the host goes on ending what a lost keeper left.
 pub const END_SURVIVORS_MAX: Duration = Duration::from_secs(5);
 /// Records that a host takes ahead of what it has processed.

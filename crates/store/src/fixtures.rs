@@ -183,6 +183,8 @@ fn attempts() -> Vec<Fact> {
         stop(StopWhy::Offered(Cause::Update)),
         stop(StopWhy::Close),
         Fact::StopWithdrawn { attempt },
+        Fact::AttemptStalled { attempt },
+        Fact::AttemptGoesOn { attempt },
         ended(Death::Exited { code: Some(1), signal: None }),
         ended(Death::HostLost),
         Fact::TreeMayLive { attempt, pids: vec![1, 2] },

@@ -136,6 +136,22 @@ pub(super) fn stop_refused(d: &mut Draft<'_>) {
     }
 }
 
+/// Its keeper does not answer. That ends nothing: it is shown until it is over.
+pub(super) fn stalled(d: &mut Draft<'_>) {
+    if let Some(attempt) = d.chat.head.attempt.as_ref().filter(|attempt| !attempt.stalled) {
+        let attempt = attempt.id;
+        d.push(Fact::AttemptStalled { attempt });
+    }
+}
+
+/// Its keeper answers.
+pub(super) fn goes_on(d: &mut Draft<'_>) {
+    if let Some(attempt) = d.chat.head.attempt.as_ref().filter(|attempt| attempt.stalled) {
+        let attempt = attempt.id;
+        d.push(Fact::AttemptGoesOn { attempt });
+    }
+}
+
 /// What is left running of tool calls that ended; told whenever it changes.
 pub(super) fn leftovers(d: &mut Draft<'_>, named: Vec<(String, String, Vec<u16>)>, count: u32) {
     let old = &d.chat.aside.leftovers;

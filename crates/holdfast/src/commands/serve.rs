@@ -26,6 +26,10 @@ use crate::environment;
 use crate::exit::{FAILED, Failed, USAGE};
 use crate::port::{Border, Wish};
 
+/// What a stop says that stopped no agent.
+const UNRECORDED: &str = "what agents were doing could not be recorded, so they were left running \
+                          under their keepers: the next start goes on with them";
+
 /// What `serve` is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -130,17 +134,16 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
 
     let wish = signals.wish(&mut wishes).await;
     signals.exit_on_next();
-    match wish {
-        Wish::Stop(StopAgents::Stop) => {
-            let stopped = host.stop_agents(Cause::Quit).await;
-            stopped.context(
-                "what the agents were doing could not be recorded: they go on without a host",
-            )?;
+    let stopped = match wish {
+        Wish::Stop(StopAgents::Stop) => host.stop_agents(Cause::Quit).await,
+        Wish::Stop(StopAgents::Keep) | Wish::Restart => {
+            host.keep_agents();
+            Ok(())
         }
-        Wish::Stop(StopAgents::Keep) | Wish::Restart => host.keep_agents(),
-    }
+    };
     stopping.cancel();
     let _ = tokio::time::timeout(std::time::Duration::from_secs(2), serving).await;
+    stopped.context(UNRECORDED)?;
     Ok(match wish {
         Wish::Stop(_) => Ended::Stopped,
         Wish::Restart => Ended::Replaced(listen),

@@ -49,6 +49,7 @@ impl Actor {
             position: self.core.position(),
             resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
             pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),
+            kept: attempt::Known::of(&self.core.chat().aside.leftovers),
         };
         attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
     }

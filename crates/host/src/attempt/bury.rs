@@ -31,8 +31,9 @@ pub(super) async fn bury(run: &mut Run) {
         (Some(_) | None, _) => Boot::Other,
     };
     let attempt = run.start.attempt.uuid();
-    let known = record.clone();
-    let looked = tokio::task::spawn_blocking(move || tree::end_survivors(attempt, known.as_ref()));
+    let (known, kept) = (record.clone(), run.start.kept.processes());
+    let look = move || tree::end_survivors(attempt, known.as_ref(), &kept);
+    let looked = tokio::task::spawn_blocking(look);
     // Whoever could not look does not know that nothing lives.
     let unlooked = || record.as_ref().and_then(|record| record.agent).map(|agent| agent.pid);
     let survivors: Vec<u32> = match looked.await {

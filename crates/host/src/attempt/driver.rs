@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::record::death_of;
-use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, writer};
+use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, silent, writer};
 use crate::actor::keeper_events;
 use crate::host::Shared;
 
@@ -75,7 +75,7 @@ pub(super) struct Run {
     pub(super) served: bool,
     /// Whether this driver started its keeper: if nothing was born of it, the start has failed.
     pub(super) spawned: bool,
-    orders: watch::Receiver<Orders>,
+    pub(super) orders: watch::Receiver<Orders>,
     speak: mpsc::Sender<(AttemptId, Word)>,
     /// Told once it is known whether the attempt lives.
     found: Option<oneshot::Sender<()>>,
@@ -239,6 +239,7 @@ impl Run {
                 Ok((link, welcome)) => {
                     holdfast_fault::point("host.attempt.attached");
                     self.served = true;
+                    self.say(Word::Event(KeeperEvent::Answers)).await;
                     match self.serve(link, welcome.end).await {
                         Served::Lost => {}
                         Served::Ended => return,
@@ -255,6 +256,7 @@ impl Run {
                 }
                 Err(error) => {
                     tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
+                    silent::unattached(self, &error).await;
                     tokio::time::sleep(ATTACH_RETRY).await;
                 }
             }
@@ -288,8 +290,11 @@ impl Run {
             self.start.attempt,
             self.speak.clone(),
             Arc::clone(&spoke),
+            self.start.kept.clone(),
         );
         let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
+        let asking = silent::ask(link.clone(), self.orders.clone());
+        let _asking = AbortOnDrop(tokio::spawn(asking).abort_handle());
         if self.position >= end_then {
             self.is_found();
         }
@@ -312,6 +317,7 @@ impl Run {
                 return Served::Ended;
             }
         }
+        silent::lost(self, &link).await;
         Served::Lost
     }
 

@@ -2,14 +2,16 @@
 //! the agent. A tool's own shell, a language server, a background command that the agent holds are
 //! its children; what was left behind when its parent ended was handed to the keeper.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use holdfast_core::activity;
 use holdfast_core::ids::AttemptId;
 use holdfast_core::input::KeeperEvent;
 use holdfast_core::limits::LEFTOVERS_NAMED_MAX;
 use holdfast_keeper::connect::Link;
 use holdfast_keeper::protocol::Leftover;
+use holdfast_keeper::record::ProcessId;
 use holdfast_keeper::registry::AttemptDir;
 use holdfast_keeper::tree;
 use tokio::sync::{Notify, mpsc};
@@ -30,6 +32,7 @@ pub(super) async fn watch(
     attempt: AttemptId,
     speak: mpsc::Sender<(AttemptId, Word)>,
     spoke: Arc<Notify>,
+    kept: Known,
 ) {
     let mut told = Vec::new();
     loop {
@@ -41,6 +44,7 @@ pub(super) async fn watch(
         }
         sleep(LOOK_AFTER).await;
         let Ok(status) = link.status().await else { return };
+        kept.set(status.leftovers.iter().map(|leftover| leftover.process.process).collect());
         let agent = dir.record().ok().flatten().and_then(|record| record.agent);
         let Some(agent) = agent.filter(|agent| tree::is_alive(*agent)) else { continue };
         let outlived: Vec<&Leftover> = status
@@ -61,6 +65,31 @@ pub(super) async fn watch(
         if speak.send((attempt, Word::Event(event))).await.is_err() {
             return;
         }
+    }
+}
+
+/// What a keeper was last seen to keep beside the agent. When it is lost, this is how a process is found
+/// that has cleaned its environment of the attempt's cookie.
+#[derive(Clone, Debug, Default)]
+pub struct Known(Arc<Mutex<Vec<ProcessId>>>);
+
+impl Known {
+    /// What the chat knows of, from before this host.
+    #[must_use]
+    pub fn of(leftovers: &[activity::Leftover]) -> Self {
+        let processes = leftovers.iter().filter_map(|leftover| {
+            let (pid, start_time) = leftover.id.split_once('.')?;
+            Some(ProcessId { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+        });
+        Self(Arc::new(Mutex::new(processes.collect())))
+    }
+
+    fn set(&self, processes: Vec<ProcessId>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = processes;
+    }
+
+    pub(super) fn processes(&self) -> Vec<ProcessId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

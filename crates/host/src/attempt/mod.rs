@@ -6,6 +6,7 @@ mod bury;
 mod driver;
 mod leftovers;
 mod record;
+mod silent;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
+pub use leftovers::Known;
 pub use record::death_of;
 
 /// How often it is looked whether a keeper that was let go, or killed, is gone.
@@ -66,6 +68,8 @@ pub struct StartSpec {
     pub resuming: bool,
     /// The agent's pid, as far as known.
     pub pid: Option<u32>,
+    /// What its keeper was seen to keep beside the agent.
+    pub kept: Known,
 }
 
 /// What a driver tells its actor.

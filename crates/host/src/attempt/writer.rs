@@ -120,7 +120,7 @@ impl Writer {
             if stop.leaving { StopScope::Agent { grace } } else { StopScope::Tree { grace } };
         let call = Stop { scope, unless_after: stop.unless_after };
         match self.link.stop(call).await {
-            Ok(()) | Err(CallError::Disconnected) => {}
+            Ok(()) | Err(CallError::Disconnected | CallError::Silent) => {}
             Err(CallError::Refused(Refusal::NotIdle { .. })) => {
                 let word = Word::Event(KeeperEvent::StopRefused);
                 let _ = self.speak.send((attempt, word)).await;

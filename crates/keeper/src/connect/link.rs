@@ -1,6 +1,9 @@
 use super::events::Events;
 use super::{Greeting, dial};
-use crate::limits::{ATTACH_MAX, FRAME_BYTES_MAX, FRAME_CHUNK_BYTES_MAX, MESSAGE_BYTES_MAX};
+use crate::limits::{
+    ATTACH_MAX, CALL_MAX, FRAME_BYTES_MAX, FRAME_BYTES_PER_SECOND_MIN, FRAME_CHUNK_BYTES_MAX,
+    MESSAGE_BYTES_MAX,
+};
 use crate::protocol::{
     Call, Cancelled, Hello, Message, PROTOCOL_VERSION, ProtocolError, ReadFrom, Refusal, Reply,
     Status, Stop, Welcome, WriteChunk, Written,
@@ -14,7 +17,7 @@ use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 /// Calls that wait to be sent.
@@ -74,6 +77,10 @@ pub enum CallError {
     /// The connection is lost; whether the call was carried out is not known. Every call may be repeated.
     #[error("the connection to the keeper is lost")]
     Disconnected,
+    /// No answer came within [`CALL_MAX`]: the connection is given up, and every call on it is as good as
+    /// disconnected.
+    #[error("the keeper does not answer")]
+    Silent,
     /// The records of this link are read already; attach again to read from elsewhere.
     #[error("the records of this link are being read")]
     ReadingAlready,
@@ -108,6 +115,8 @@ type Owned = Reply<'static>;
 struct Shared {
     pending: Mutex<Pending>,
     pushes: Mutex<Option<mpsc::Receiver<PushedRecords>>>,
+    /// Whether the connection was given up because no answer came.
+    silent: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -222,6 +231,7 @@ impl Link {
                 tokio::select! {
                     () = read(reading, buffer, &shared, pushed) => {}
                     _ = is_gone => {}
+                    () = shared.given_up() => {}
                 }
                 shared.end();
             }
@@ -229,7 +239,10 @@ impl Link {
         tokio::spawn({
             let shared = Arc::clone(&shared);
             async move {
-                write(writing, calls, &shared).await;
+                tokio::select! {
+                    () = write(writing, calls, &shared) => {}
+                    () = shared.given_up() => {}
+                }
                 shared.end();
                 drop(gone);
             }
@@ -284,7 +297,8 @@ impl Link {
         if bytes.len() as u64 > FRAME_BYTES_MAX {
             return Err(Refusal::TooLarge { max: FRAME_BYTES_MAX }.into());
         }
-        match self.send(Sendable::Frame { number, bytes }).await? {
+        let max = CALL_MAX + Duration::from_secs(bytes.len() as u64 / FRAME_BYTES_PER_SECOND_MIN);
+        match self.send(Sendable::Frame { number, bytes }, max).await? {
             Reply::Written(written) => Ok(written),
             _ => Err(CallError::WrongAnswer),
         }
@@ -323,11 +337,25 @@ impl Link {
         }
     }
 
-    async fn call(&self, call: Call<'static>) -> Result<Owned, CallError> {
-        self.send(Sendable::Call(call)).await
+    /// Whether this connection was given up because the keeper did not answer.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        *self.shared.silent.borrow()
     }
 
-    async fn send(&self, what: Sendable) -> Result<Owned, CallError> {
+    async fn call(&self, call: Call<'static>) -> Result<Owned, CallError> {
+        self.send(Sendable::Call(call), CALL_MAX).await
+    }
+
+    async fn send(&self, what: Sendable, max: Duration) -> Result<Owned, CallError> {
+        let answer = tokio::time::timeout(max, self.send_and_wait(what)).await;
+        answer.unwrap_or_else(|_| {
+            self.shared.silent.send_replace(true);
+            Err(CallError::Silent)
+        })
+    }
+
+    async fn send_and_wait(&self, what: Sendable) -> Result<Owned, CallError> {
         let (answer, answered) = oneshot::channel();
         let sent = self.outgoing.send(Outgoing { what, answer }).await;
         sent.map_err(|_| CallError::Disconnected)?;
@@ -358,6 +386,10 @@ impl Shared {
         if let Some(answer) = lock(&self.pending).answers.remove(&id) {
             let _ = answer.send(reply);
         }
+    }
+
+    async fn given_up(&self) {
+        let _ = self.silent.subscribe().wait_for(|silent| *silent).await;
     }
 
     fn end(&self) {

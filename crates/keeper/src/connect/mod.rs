@@ -1,7 +1,7 @@
 //! The host's end of a keeper's socket.
 //!
 //! [`Link::attach`] greets; the handle it gives is cheap to clone and every call on it is answered by the
-//! keeper or by [`CallError::Disconnected`]. [`Link::read_from`] gives the records of the attempt, lines
+//! keeper, by [`CallError::Disconnected`], or within a bound by [`CallError::Silent`]. [`Link::read_from`] gives the records of the attempt, lines
 //! put together, as [`Events`]; the keeper sends only as far ahead as they are taken, so a host that is
 //! slow has the waiting on the agent's disk and not in its memory, and answers to calls never wait behind
 //! records. When the connection is lost the events end; whether the keeper still lives is then asked of

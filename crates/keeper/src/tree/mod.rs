@@ -22,5 +22,5 @@ pub use survivors::{Survivors, end_survivors};
 pub(crate) use child::{harden, shed_inherited};
 pub(crate) use find::{Found, Net, find, list_descendants};
 pub(crate) use ports::listening_ports;
-pub use signal::kill_keeper;
 pub(crate) use signal::send;
+pub use signal::{kill_keeper, terminate_keeper};

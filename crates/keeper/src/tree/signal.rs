@@ -1,5 +1,6 @@
 use super::process;
 use crate::record::ProcessId;
+use crate::registry::KeeperRecord;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
@@ -35,14 +36,23 @@ pub(crate) fn send(target: ProcessId, signal: Signal) -> Sent {
     }
 }
 
-/// Kills a keeper that has nothing left to keep: a host that died between committing an attempt's end
-/// and saying so leaves one waiting. Whether it is over is for the caller to have looked at.
+/// Kills a keeper that has nothing left to keep (a host that died between committing an attempt's end and
+/// saying so leaves one waiting), or that does not answer although its attempt is to end. Which of these it
+/// is, and that it is of this boot, is for the caller to have looked at.
 #[must_use]
 pub fn kill_keeper(keeper: ProcessId) -> bool {
     match send(keeper, Signal::KILL) {
         Sent::Delivered | Sent::Gone => true,
         Sent::Refused => false,
     }
+}
+
+/// Tells the keeper of this record to end all that it keeps, and then itself. `false` where it could not
+/// be told, or is of another boot.
+#[must_use]
+pub fn terminate_keeper(record: &KeeperRecord) -> bool {
+    process::boot_id().is_ok_and(|boot| boot == record.boot_id)
+        && send(record.keeper, Signal::TERM) == Sent::Delivered
 }
 
 #[cfg(test)]

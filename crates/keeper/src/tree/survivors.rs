@@ -22,17 +22,24 @@ pub enum Survivors {
     },
 }
 
-/// Ends what the lost keeper of `attempt` left: the agent that its record names, all that carries the
-/// attempt's cookie, and what descends from either. Kills, looks, and kills again until nothing is found
+/// Ends what the lost keeper of `attempt` left: the agent that its record names, what it was seen to keep
+/// (`known`: a process may have cleaned its environment), all that carries the attempt's cookie, and what
+/// descends from any of them. Kills, looks, and kills again until nothing is found
 /// or for at most five seconds; blocks meanwhile, so an async caller gives it a thread of its own.
 ///
 /// A record of another boot names nobody who could live, but the cookie is looked for all the same.
 ///
 /// # Errors
 /// Those of reading `/proc`: then nothing is known.
-pub fn end_survivors(attempt: Uuid, record: Option<&KeeperRecord>) -> io::Result<Survivors> {
+pub fn end_survivors(
+    attempt: Uuid,
+    record: Option<&KeeperRecord>,
+    known: &[ProcessId],
+) -> io::Result<Survivors> {
     let boot = boot_id()?;
-    let agent = record.filter(|record| record.boot_id == boot).and_then(|record| record.agent);
+    let of_this_boot = record.filter(|record| record.boot_id == boot);
+    let agent = of_this_boot.and_then(|record| record.agent);
+    let seen = of_this_boot.map_or(&[][..], |_| known);
     // Children of a process that is killed lose their parent; the ones seen once are remembered.
     let mut known: BTreeMap<u32, Found> = BTreeMap::new();
     let until = now() + END_SURVIVORS_MAX;
@@ -43,6 +50,10 @@ pub fn end_survivors(attempt: Uuid, record: Option<&KeeperRecord>) -> io::Result
                 state: 'R',
                 by: FoundBy::Agent,
             });
+        }
+        for &process in seen.iter().filter(|&&process| is_alive(process)) {
+            let found = Found { process, state: 'R', by: FoundBy::Descent };
+            known.entry(process.pid).or_insert(found);
         }
         let carriers = find(&[], attempt, Net::Wide)?;
         known.extend(carriers.into_iter().map(|found| (found.process.pid, found)));
@@ -94,7 +105,7 @@ mod tests {
         };
         let (mut killed, mut spared) = (spawn(ours), spawn(other));
         assert_eq!(count(ours).unwrap(), 1);
-        assert_eq!(end_survivors(ours, None).unwrap(), Survivors::None);
+        assert_eq!(end_survivors(ours, None, &[]).unwrap(), Survivors::None);
         assert_eq!(count(ours).unwrap(), 0);
         assert_eq!(count(other).unwrap(), 1);
         killed.wait().unwrap();
@@ -115,12 +126,36 @@ mod tests {
             version: String::new(),
             protocol: 1,
         };
-        assert_eq!(end_survivors(attempt, Some(&record)).unwrap(), Survivors::None);
+        assert_eq!(end_survivors(attempt, Some(&record), &[agent]).unwrap(), Survivors::None);
         assert!(is_alive(agent));
         record.boot_id = boot_id().unwrap();
-        assert_eq!(end_survivors(attempt, Some(&record)).unwrap(), Survivors::None);
+        assert_eq!(end_survivors(attempt, Some(&record), &[]).unwrap(), Survivors::None);
         assert!(!is_alive(agent));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_the_keeper_was_seen_to_keep_is_ended_without_a_cookie() {
+        let attempt = Uuid::from_u128(0xa15);
+        let spawn = || Command::new("sleep").arg("60").spawn().unwrap();
+        let (mut seen, mut other) = (spawn(), spawn());
+        let id = |child: &std::process::Child| super::super::process_id(child.id()).unwrap();
+        // The id of a process that is dead may be another's by now.
+        let namesake = ProcessId { start_time: id(&other).start_time + 1, ..id(&other) };
+        let record = KeeperRecord {
+            attempt,
+            boot_id: boot_id().unwrap(),
+            keeper: ProcessId { pid: 1, start_time: 0 },
+            agent: None,
+            version: String::new(),
+            protocol: 1,
+        };
+        let known = [id(&seen), namesake];
+        assert_eq!(end_survivors(attempt, Some(&record), &known).unwrap(), Survivors::None);
+        assert!(!is_alive(known[0]) && is_alive(id(&other)));
+        seen.wait().unwrap();
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 
     #[test]
@@ -142,7 +177,7 @@ mod tests {
             assert!(now() < bound);
             std::thread::yield_now();
         }
-        assert_eq!(end_survivors(attempt, None).unwrap(), Survivors::None);
+        assert_eq!(end_survivors(attempt, None, &[]).unwrap(), Survivors::None);
         assert!(!is_alive(child));
         parent.wait().unwrap();
     }

@@ -9,6 +9,7 @@ use holdfast_keeper::record::ProcessId;
 use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
 use holdfast_keeper::tree;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -17,6 +18,9 @@ use uuid::Uuid;
 
 /// How long any condition is waited for.
 pub(crate) const BOUND: Duration = Duration::from_secs(30);
+
+/// Set where a test runs again, as the superuser of a namespace: the file that says that it did.
+const INSIDE: &str = "HOLDFAST_TEST_INSIDE";
 
 pub(crate) const KEEPER: &str = env!("CARGO_BIN_EXE_holdfast-keeper-test");
 
@@ -110,7 +114,7 @@ impl Drop for Attempt {
         {
             kill(record.keeper, 9);
         }
-        let _ = tree::end_survivors(self.spec.attempt, None);
+        let _ = tree::end_survivors(self.spec.attempt, None, &[]);
     }
 }
 
@@ -127,6 +131,31 @@ pub(crate) fn kill(process: ProcessId, signal: i32) {
     let pid = rustix::process::Pid::from_raw(process.pid.cast_signed()).unwrap();
     let signal = rustix::process::Signal::from_named_raw(signal).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// Runs a test that only the superuser can run: at once by the superuser, otherwise as the one of a
+/// namespace that `unshare` makes with these `flags`. It fails where neither is possible.
+pub(crate) fn as_superuser(name: &str, flags: &[&str], test: impl Future<Output = ()>) {
+    let inside = std::env::var_os(INSIDE);
+    if inside.is_some() || rustix::process::geteuid().is_root() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(test);
+        if let Some(ran) = inside {
+            std::fs::write(ran, "").unwrap();
+        }
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
+    let mut command = Command::new("unshare");
+    command.arg("--map-root-user").args(flags).arg(std::env::current_exe().unwrap());
+    let status = command.args(["--exact", name, "--nocapture"]).env(INSIDE, &ran).status().unwrap();
+    assert!(
+        status.success() && ran.exists(),
+        "{name} was not run, or failed, in `unshare --map-root-user {}`: it needs root, or a system \
+         where that works (for other users: newuidmap, and a range in /etc/subuid and /etc/subgid)",
+        flags.join(" ")
+    );
 }
 
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -109,7 +109,7 @@ async fn the_kill_of_a_keeper_takes_the_agent_with_it_and_leaves_the_spool() {
     assert_eq!((end.position, end.open_line_bytes, end.torn_bytes), (6, 10, 0));
     assert!(tree::count(attempt.spec.attempt).unwrap() >= 1, "the grandchild lives");
     let record = attempt.dir.record().unwrap();
-    let survivors = tree::end_survivors(attempt.spec.attempt, record.as_ref()).unwrap();
+    let survivors = tree::end_survivors(attempt.spec.attempt, record.as_ref(), &[]).unwrap();
     assert_eq!(survivors, Survivors::None);
     assert_eq!(tree::count(attempt.spec.attempt).unwrap(), 0);
     registry::remove(&attempt.dir).unwrap();

@@ -57,7 +57,7 @@ async fn live(attempt: &Attempt, heard: &Path, acknowledged: &Cell<u64>) -> Opti
 
 fn check(name: &str, attempt: &Attempt, heard: &Path, acknowledged: u64) {
     let survivors =
-        tree::end_survivors(attempt.spec.attempt, attempt.dir.record().unwrap().as_ref());
+        tree::end_survivors(attempt.spec.attempt, attempt.dir.record().unwrap().as_ref(), &[]);
     assert_eq!(survivors.unwrap(), Survivors::None, "{name}");
     let records = attempt.dead_records(acknowledged);
     assert!(!records.contains(&Record::Damaged), "{name}: {records:?}");

@@ -75,12 +75,13 @@ async fn a_call_of_a_newer_host_is_unsupported_and_harmless() {
     assert!(matches!(Reply::decode(&Message { kind, id: 0, body: &body }), Ok(Reply::Status(_))));
 }
 
-#[tokio::test]
-async fn a_peer_of_another_user_is_refused_even_where_it_can_connect() {
-    if !rustix::process::geteuid().is_root() {
-        println!("not run: only root can become another user");
-        return;
-    }
+#[test]
+fn a_peer_of_another_user_is_refused_even_where_it_can_connect() {
+    let name = "hostile::a_peer_of_another_user_is_refused_even_where_it_can_connect";
+    as_superuser(name, &["--map-auto"], refuse_a_peer_of_another_user());
+}
+
+async fn refuse_a_peer_of_another_user() {
     let attempt = Attempt::spawn();
     attempt.attach().await;
     // Everything on the way is opened up, so that only the look at the peer is left.

@@ -17,3 +17,4 @@ mod faults;
 mod frames;
 mod hostile;
 mod reading;
+mod silence;

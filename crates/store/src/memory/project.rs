@@ -207,6 +207,8 @@ fn apply_fact(
         | Fact::SettledSuspected { .. }
         | Fact::StopRequested { .. }
         | Fact::StopWithdrawn { .. }
+        | Fact::AttemptStalled { .. }
+        | Fact::AttemptGoesOn { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => {}
 

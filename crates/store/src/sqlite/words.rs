@@ -88,6 +88,8 @@ kinds! {
     Fact::FrameCancelled { .. } => "frame_cancelled",
     Fact::StopRequested { .. } => "stop_requested",
     Fact::StopWithdrawn { .. } => "stop_withdrawn",
+    Fact::AttemptStalled { .. } => "attempt_stalled",
+    Fact::AttemptGoesOn { .. } => "attempt_goes_on",
     Fact::AttemptEnded { .. } => "attempt_ended",
     Fact::TreeMayLive { .. } => "tree_may_live",
     Fact::StartedAnyway => "started_anyway",

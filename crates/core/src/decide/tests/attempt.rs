@@ -50,6 +50,23 @@ fn an_agent_that_is_being_stopped_is_given_nothing_more() {
 }
 
 #[test]
+fn a_keeper_that_does_not_answer_is_shown_and_ends_nothing() {
+    let mut scene = Scene::working();
+    scene.keeper(KeeperEvent::Answers);
+    assert!(scene.last.is_empty(), "as ever");
+    scene.keeper(KeeperEvent::Silent);
+    assert_eq!(scene.last(), ["stalled"]);
+    assert_eq!((process(&scene.chat), scene.shown()), (Process::Stalled, Shown::Working));
+    scene.keeper(KeeperEvent::Silent).stop(StopWhy::Ordered);
+    assert_eq!(process(&scene.chat), Process::Stalled, "nor does it hear of a stop");
+    scene.keeper(KeeperEvent::Answers);
+    assert_eq!(scene.last(), ["goes on"]);
+    assert_eq!(process(&scene.chat), Process::Stopping);
+    scene.keeper(KeeperEvent::Silent).dies();
+    assert_eq!(process(&scene.chat), Process::Stopped);
+}
+
+#[test]
 fn a_start_that_fails_keeps_the_message_and_says_why() {
     let fails: [Does; 3] = [
         |scene| {

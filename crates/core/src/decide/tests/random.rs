@@ -136,7 +136,9 @@ fn keeper_word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> KeeperEvent {
         54 => KeeperEvent::FrameBegun(frame),
         55 | 56 => KeeperEvent::FrameDone(frame),
         57 if a < 64 => KeeperEvent::FrameCancelled(frame),
-        57 => KeeperEvent::StopRefused,
+        57 if a < 128 => KeeperEvent::StopRefused,
+        57 if a < 192 => KeeperEvent::Silent,
+        57 => KeeperEvent::Answers,
         58 if a < 64 => KeeperEvent::Signalled { cause: Cause::HostLost },
         58 if a < 128 => {
             KeeperEvent::SpawnFailed { fault: StartFault::AgentMissing, text: String::new() }

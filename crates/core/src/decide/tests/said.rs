@@ -100,6 +100,8 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::FrameCancelled { frame } => format!("frame {} cancelled", frame.0),
         Fact::StopRequested { why, .. } => format!("stop {}", lower(why)),
         Fact::StopWithdrawn { .. } => "stop withdrawn".to_owned(),
+        Fact::AttemptStalled { .. } => "stalled".to_owned(),
+        Fact::AttemptGoesOn { .. } => "goes on".to_owned(),
         Fact::AttemptEnded { .. } => "ended".to_owned(),
         Fact::TreeMayLive { .. } => "may live".to_owned(),
         Fact::StartedAnyway => "started anyway".to_owned(),

@@ -157,6 +157,8 @@ impl Projection<'_> {
             | Fact::SettledSuspected { .. }
             | Fact::StopRequested { .. }
             | Fact::StopWithdrawn { .. }
+            | Fact::AttemptStalled { .. }
+            | Fact::AttemptGoesOn { .. }
             | Fact::TreeMayLive { .. }
             | Fact::StartedAnyway => Ok(()),
             Fact::OfferRecorded { .. }
