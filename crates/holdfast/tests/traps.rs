@@ -11,6 +11,7 @@
 use std::time::{Duration, Instant};
 
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
+use holdfast_testkit::scenario::agent_pid;
 use holdfast_testkit::{proc, wait_until};
 use serde_json::{Value, json};
 
@@ -256,4 +257,50 @@ fn an_agent_that_closed_a_pipe_and_lives_is_no_chat_that_works_for_ever() {
         host.wait("the keeper's end", || place.keepers().is_empty());
         assert!(host.stop().success());
     }
+}
+
+/// A chat of a newer version in the middle of a turn: the older host can neither serve nor bury its
+/// agent, and so keeps all that is there of it.
+#[test]
+fn a_chat_that_cannot_be_read_loses_nothing_of_its_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, other) = (host.open(), host.open());
+    let message = host.send(&chat, "[[stream 400 5]]");
+    host.wait("the agent to speak", || host.said(&chat).lines().count() > 5);
+    let agent = agent_pid(&place);
+    host.kill();
+    let journal = || rusqlite::Connection::open(place.data_dir().join("journal.db")).unwrap();
+    let newer = "INSERT INTO facts (chat, seq, at, kind, body)
+        SELECT chat, seq + 1, 5, 'chat_translated', '{\"fact\":\"chat_translated\"}' FROM chats
+        WHERE chat IN (SELECT chat FROM facts WHERE kind = 'attempt_born')";
+    assert_eq!(journal().execute(newer, []).unwrap(), 1);
+    let ahead = "UPDATE chats SET seq = seq + 1
+        WHERE chat IN (SELECT chat FROM facts WHERE kind = 'chat_translated')";
+    journal().execute(ahead, []).unwrap();
+
+    let host = place.start();
+    let said = host.get("/host")["damage"].to_string();
+    assert!(said.contains("chat_translated") && said.contains("is kept"), "{said}");
+    let post = host.post(&format!("/chats/{chat}/messages"), &json!({ "text": "hello" }));
+    assert_eq!((post.status, &post.body["code"]), (409, &json!("chat_read_only")));
+    let well = host.send(&other, "[[say well]]");
+    host.wait_message(&other, &well, "settled");
+    assert!(proc::is_alive(agent), "its agent goes on");
+    assert_eq!(place.attempts().len(), 2, "its folder is kept");
+    wait_until(PATIENCE, "the agent's last line", || {
+        place.evidence().text_written().lines().count() >= 400
+    });
+    host.kill();
+
+    // The version that knows it comes back.
+    journal().execute("DELETE FROM facts WHERE kind = 'chat_translated'", []).unwrap();
+    let back = "UPDATE chats SET seq = seq - 1 WHERE seq > (SELECT MAX(seq) FROM facts WHERE facts.chat = chats.chat)";
+    assert_eq!(journal().execute(back, []).unwrap(), 1);
+    let host = place.start();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(whole_text(&host, &chat).lines().count(), 400);
+    assert!(proc::is_alive(agent));
+    host.stop();
 }
