@@ -163,3 +163,24 @@ async fn all_does_not_try_again_what_failed() {
     );
     assert_eq!(results(&border, "resume", one).await[0].1, "pending");
 }
+
+/// The resume that was accepted is its answer, also when it has failed by the time of the repeat.
+#[tokio::test]
+async fn all_under_one_key_is_answered_the_same_when_a_start_has_failed() {
+    let border = Border::new();
+    let chat = stopped(&border).await;
+    let discard = json!({"choice": "discard"});
+    let message = border.get(&format!("/api/v1/chats/{chat}/items")).await;
+    let message = message["items"][0]["delivery"]["message"].as_str().unwrap().to_owned();
+    border.post(&format!("/api/v1/chats/{chat}/messages/{message}/resolve"), discard).await;
+    let key = [("idempotency-key", "k")];
+    let all = || border.call_with("POST", "/api/v1/offers/resume", &key, r#"{"chats":"all"}"#);
+    let first = all().await;
+    assert_eq!(first.json()["results"][0]["outcome"], "pending");
+    let (fault, text) = (StartFault::LoginNeeded, "log in first".to_owned());
+    border.host.says(chat, ProviderEvent::StartFailed { fault, text }).await;
+    dies(&border, chat).await;
+    assert_eq!(all().await.json(), first.json());
+    let other = border.post("/api/v1/offers/resume", json!({"chats": "all"})).await;
+    assert_eq!(other.json()["results"][0]["outcome"], "refused");
+}
