@@ -484,8 +484,11 @@ mod tests {
         let none = Reply::Chosen { offers: Vec::new(), superseded: Vec::new() };
         assert_eq!(remember(none.clone(), &caller("k", 1)).await, Ok(none.clone()));
         assert_eq!(remember(Reply::Done, &caller("k", 1)).await, Ok(none.clone()));
-        assert_eq!(remember(none, &caller("k", 2)).await, Err(Code::OperationConflict));
+        assert_eq!(remember(none.clone(), &caller("k", 2)).await, Err(Code::OperationConflict));
+        let of_1970 = "00000000-0001-7000-8000-000000000000";
+        assert_eq!(remember(Reply::Done, &caller(of_1970, 1)).await, Err(Code::OperationExpired));
         host.keep_agents();
+        assert_eq!(remember(Reply::Done, &caller("k", 1)).await, Ok(none));
         for caller in [caller("m", 5), Caller::default()] {
             assert_eq!(remember(Reply::Done, &caller).await, Err(Code::Stopping));
         }

@@ -96,10 +96,14 @@ async fn a_change_of_a_long_queue_tells_its_beginning_and_where_the_rest_is() {
         let got = border.post(&messages, json!({"text": text})).await;
         ids.push(got.json()["message"]["id"].clone());
     }
-    let queue = change(&mut socket, |change| {
-        change["what"] == "queue" && change["value"]["next"] != Value::Null
-    });
-    let queue = queue.await["value"].clone();
+    let mut queue = Value::Null;
+    change(&mut socket, |change| {
+        if change["what"] == "queue" {
+            queue = change["value"].clone();
+        }
+        change["what"] == "chat" && change["value"]["queue_length"] == most + 1
+    })
+    .await;
     let items = queue["items"].as_array().unwrap();
     let told: Vec<_> = items.iter().map(|item| item["message"].clone()).collect();
     assert_eq!((told, &queue["next"]), (ids[..most].to_vec(), &ids[most]));
