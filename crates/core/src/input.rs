@@ -297,6 +297,15 @@ pub enum Command {
 pub enum Reply {
     /// Done.
     Done,
+    /// Done, and what is shown of it is the chat's row as this left it.
+    Row,
+    /// A request about all offers means these; each is then asked by itself.
+    Chosen {
+        /// The offers, by chat and name.
+        offers: Vec<(ChatId, Micros)>,
+        /// Chats whose offer changed since the caller looked.
+        superseded: Vec<ChatId>,
+    },
     /// The chat exists; with its first message, if it had one.
     Opened {
         /// Its id.
@@ -338,6 +347,25 @@ pub enum Reply {
         /// What outlived its tool call, and was ended or left as was wanted.
         leftovers: Vec<crate::activity::Leftover>,
     },
+}
+
+impl Reply {
+    /// Whether its caller is shown the chat's row: a repeat is shown the same one, so it is kept
+    /// with the operation.
+    #[must_use]
+    pub const fn shows_row(&self) -> bool {
+        match self {
+            Self::Row | Self::Opened { .. } => true,
+            Self::Done
+            | Self::Chosen { .. }
+            | Self::Accepted { .. }
+            | Self::Answered { .. }
+            | Self::Resuming { .. }
+            | Self::NotResumed { .. }
+            | Self::Dismissed
+            | Self::Closed { .. } => false,
+        }
+    }
 }
 
 /// Why an offer was not resumed.

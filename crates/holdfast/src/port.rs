@@ -65,10 +65,6 @@ impl Port for Border {
         clock::new_message()
     }
 
-    fn now(&self) -> Micros {
-        clock::wall()
-    }
-
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>> {
         let agents: Vec<AgentInfo> = self
             .host
@@ -126,6 +122,31 @@ impl Port for Border {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let host = self.host.clone();
         async move { host.submit(chat, command, caller).await }.boxed()
+    }
+
+    fn keep_draft(
+        &self,
+        chat: ChatId,
+        text: String,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Micros, Refusal>> {
+        let host = self.host.clone();
+        async move { host.keep_draft(chat, text, caller).await }.boxed()
+    }
+
+    fn replayed(&self, caller: Caller) -> BoxFuture<'static, Result<Option<Reply>, Refusal>> {
+        let host = self.host.clone();
+        async move { host.replayed(&caller).await }.boxed()
+    }
+
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        reply: Reply,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move { host.remember(chat, reply, &caller).await }.boxed()
     }
 
     fn stop(&self, agents: StopAgents) {

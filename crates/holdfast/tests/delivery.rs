@@ -15,6 +15,7 @@ use std::sync::Barrier;
 use holdfast_testkit::host::{Place, TestHost};
 use holdfast_testkit::proc;
 use holdfast_testkit::scenario::agent_pid;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const CONTINUATION: &str = "was stopped from outside";
@@ -62,6 +63,91 @@ fn a_repeat_under_the_same_key_is_the_same_message_also_in_the_next_life() {
     host.wait_message(&chat, &next, "settled");
     assert_eq!(place.evidence().prompts(), ["once", "next"]);
     assert_eq!(host.chat(&chat)["user_messages"], 2);
+}
+
+/// What a write answered first it answers for good, whatever has become of the chat since.
+#[test]
+fn a_repeat_is_the_first_answer_also_when_the_chat_has_changed_or_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let open = json!({ "agent": "demo", "cwd": place.work_dir(), "title": "first",
+        "message": "[[say hello]]" });
+    let opened = host.call_as("open", "POST", "/chats", &open);
+    assert_eq!(opened.status, 201);
+    let path = format!("/chats/{}", opened.body["id"].as_str().unwrap());
+    let title = json!({ "title": "second" });
+    let titled = host.call_as("title", "PATCH", &path, &title);
+    assert_eq!((titled.status, &titled.body["title"]), (200, &json!("second")));
+    let looked = host.call_as("nothing", "PATCH", &path, &json!({}));
+    host.post(&format!("{path}/close"), &json!({})).ok();
+    let reopen = format!("{path}/reopen");
+    let reopened = host.call_as("reopen", "POST", &reopen, &json!({}));
+    assert_eq!((reopened.status, &reopened.body["state"]), (200, &json!("open")));
+    host.request("PATCH", &path, Some(&json!({ "title": "third" }))).unwrap().ok();
+    let same = |host: &TestHost<'_>| {
+        for (key, method, path, body, first) in [
+            ("open", "POST", "/chats", &open, &opened),
+            ("title", "PATCH", path.as_str(), &title, &titled),
+            ("nothing", "PATCH", path.as_str(), &json!({}), &looked),
+            ("reopen", "POST", reopen.as_str(), &json!({}), &reopened),
+        ] {
+            let again = host.call_as(key, method, path, body);
+            assert_eq!((again.status, &again.body), (first.status, &first.body), "{key}");
+        }
+        let other = host.call_as("nothing", "PATCH", &path, &title);
+        assert_eq!((other.status, &other.body["code"]), (409, &json!("operation_conflict")));
+    };
+    same(&host);
+    host.request("DELETE", &path, None).unwrap().ok();
+    assert_eq!(host.request("GET", &path, None).unwrap().status, 404);
+    same(&host);
+    host.kill();
+
+    let host = place.start();
+    same(&host);
+    assert_eq!(host.get("/chats?state=all")["items"], json!([]), "nothing was opened again");
+}
+
+#[test]
+fn a_draft_is_a_write_like_any_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let path = format!("/chats/{chat}/draft");
+    let (older, newer) = (json!({ "text": "older" }), json!({ "text": "newer" }));
+    let first = host.call_as("k-1", "PUT", &path, &older);
+    assert_eq!((first.status, &first.body["text"]), (200, &json!("older")));
+    host.call_as("k-2", "PUT", &path, &newer).ok();
+    host.kill();
+
+    let host = place.start();
+    let again = host.call_as("k-1", "PUT", &path, &older);
+    assert_eq!((again.status, &again.body), (200, &first.body));
+    let other = host.call_as("k-1", "PUT", &path, &newer);
+    assert_eq!((other.status, &other.body["code"]), (409, &json!("operation_conflict")));
+    assert_eq!(host.get(&path)["text"], "newer");
+    // A grandchild that ignores the stop holds it up for seconds.
+    host.send(&chat, "[[fork]] [[slow 600]]");
+    host.wait("the grandchild", || place.processes().len() >= 2);
+    host.request("PUT", &path, Some(&newer)).unwrap().ok();
+    proc::signal(host.pid(), Signal::TERM).unwrap();
+    host.wait("the stop to be under way", || host.chat(&chat)["status"]["process"] == "stopping");
+    for answer in [
+        host.call_as("k-3", "PUT", &path, &older),
+        host.request("PUT", &path, Some(&older)).unwrap(),
+        host.call_as("k-4", "PATCH", &format!("/chats/{chat}"), &json!({})),
+        host.call_as("k-5", "POST", "/offers/dismiss", &json!({ "chats": "all" })),
+    ] {
+        assert_eq!((answer.status, &answer.body["code"]), (503, &json!("stopping")));
+    }
+    host.wait_end();
+
+    let host = place.start();
+    assert_eq!(host.get(&path)["text"], "newer");
+    host.call_as("k-3", "PUT", &path, &older).ok();
+    assert_eq!(host.get(&path)["text"], "older");
 }
 
 /// The host dies after the commit and before the answer: whoever asks again gets the one message.
@@ -113,6 +199,31 @@ fn concurrent_repeats_are_one_message() {
     }
     let rounds: Vec<String> = (0..5).map(|round| format!("round {round}")).collect();
     assert_eq!(place.evidence().prompts(), rounds);
+}
+
+/// A write beside the chats is one write too, whoever asks for it at the same moment.
+#[test]
+fn concurrent_repeats_of_a_draft_are_one() {
+    const AT_ONCE: usize = 8;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let path = format!("/chats/{}/draft", host.open());
+    for round in 0..20 {
+        let start = Barrier::new(AT_ONCE);
+        let key = format!("k-{round}");
+        let body = json!({ "text": format!("round {round}") });
+        let answers: Vec<Value> = std::thread::scope(|scope| {
+            let ask = || {
+                let (client, headers) = (host.beside(), [("idempotency-key", key.as_str())]);
+                start.wait();
+                client.request_with("PUT", &path, Some(&body), &headers).unwrap().ok()
+            };
+            let asked: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(ask)).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    }
 }
 
 /// A chat whose message is in doubt: its agent has it, died with it, and will not say.

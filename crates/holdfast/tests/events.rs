@@ -322,6 +322,51 @@ fn who_does_not_read_is_cut_and_comes_back_and_costs_the_others_nothing() {
     host.stop();
 }
 
+/// Each message that waits is told once with its queue, and the queue's beginning is all that is
+/// told: what a client reads grows with the messages, not with their square.
+#[test]
+fn a_long_queue_of_long_messages_is_told_in_few_bytes() {
+    const MESSAGES: usize = 120;
+    const BYTES_A_CHANGE: usize = 16 * 1024;
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    host.post(&format!("/chats/{chat}/queue/pause"), &json!({})).ok();
+    let mut stream = Sse::open(&host, None, &[&chat]);
+    let long = "x".repeat(20_000);
+    let (mut bytes, mut last) = (0, Value::Null);
+    for n in 1..=MESSAGES {
+        host.send(&chat, &long);
+        let mut length = 0;
+        while length < n {
+            let frame = stream.next().unwrap().frame;
+            for change in frame["changes"].as_array().into_iter().flatten() {
+                bytes += change.to_string().len();
+                if change["what"] == "queue" {
+                    last = change["value"].clone();
+                }
+                if change["what"] == "chat" {
+                    length = change["value"]["queue_length"].as_u64().unwrap() as usize;
+                }
+            }
+        }
+    }
+    assert!(bytes < MESSAGES * BYTES_A_CHANGE, "{bytes} bytes");
+    // Where the rest is, it says.
+    let mut whole = last["items"].as_array().unwrap().clone();
+    let mut next = last["next"].clone();
+    assert!(next.is_string(), "{last}");
+    while let Some(from) = next.as_str() {
+        let page = host.get(&format!("/chats/{chat}/queue?from={from}"));
+        whole.extend(page["items"].as_array().unwrap().iter().cloned());
+        next = page["next"].clone();
+    }
+    assert_eq!(whole.len(), MESSAGES);
+    assert!(whole.iter().all(|item| item["full"]["bytes"] == long.len()));
+    host.stop();
+}
+
 #[test]
 fn a_chat_that_goes_and_one_that_comes_are_told() {
     let dir = tempfile::tempdir().unwrap();

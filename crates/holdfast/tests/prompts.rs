@@ -115,8 +115,10 @@ fn a_prompt_of_a_dead_agent_is_gone_for_ever_and_nothing_runs() {
     proc::kill_9(agent_pid(&place)).unwrap();
     host.wait_offer(&chat);
     let gone = |host: &holdfast_testkit::host::TestHost<'_>| {
-        let answer = host.answer(&chat, &fossil, "allow-once");
-        assert_eq!((answer.status, &answer.body["code"]), (410, &json!("prompt_gone")));
+        let formless = host.post(&format!("/chats/{chat}/prompts/{fossil}/answer"), &json!({}));
+        for answer in [host.answer(&chat, &fossil, "allow-once"), formless] {
+            assert_eq!((answer.status, &answer.body["code"]), (410, &json!("prompt_gone")));
+        }
     };
     gone(&host);
     assert!(host.get("/offers")["offers"].as_array().unwrap().len() == 1, "it ended no offer");

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdfast_agent::codec::AgentKind;
+use holdfast_core::head::Life;
 use holdfast_core::ids::ChatId;
 use holdfast_core::input::{Caller, Command, Reply};
 use holdfast_core::item::Delta;
 use holdfast_core::limits::{DELTA_BYTES_MAX, OPERATION_KEPT_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
-use holdfast_store::{Store, StoredOperation};
+use holdfast_core::time::Micros;
+use holdfast_store::{CommitError, Operation, QueryError, Store, StoredOperation};
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot};
 
 use crate::actor::{self, Handle, Message};
@@ -210,9 +212,7 @@ impl Host {
         if let Some(reply) = self.replayed(&caller).await? {
             return Ok(reply);
         }
-        if self.is_stopping() {
-            return Err(Refusal::new(Code::Stopping, "The host is stopping: nothing was stored."));
-        }
+        self.takes_writes()?;
         let answer = self.tell(chat, command, &caller).await;
         match &answer {
             // Two requests with one key at the same moment: the other one was first.
@@ -226,19 +226,97 @@ impl Host {
         }
     }
 
+    /// Keeps what this caller is writing in a chat, and answers when. A repeat of the operation is
+    /// answered as the first was, and stores nothing.
+    ///
+    /// # Errors
+    ///
+    /// `chat_not_found`, the refusals of operations, of commits, of a stop.
+    pub async fn keep_draft(
+        &self,
+        chat: ChatId,
+        text: String,
+        caller: Caller,
+    ) -> Result<Micros, Refusal> {
+        if let Some(stored) = self.stored(&caller).await? {
+            return Ok(stored.at);
+        }
+        self.takes_writes()?;
+        let row = self.store().chat(chat).await.map_err(|error| unasked(&error))?;
+        if row.is_none_or(|row| row.summary.life == Life::Deleted) {
+            return Err(Refusal::new(Code::ChatNotFound, "There is no such chat."));
+        }
+        let at = clock::wall();
+        let operation = Operation::of(&caller, Reply::Done);
+        let name = caller.principal.clone();
+        match self.store().put_draft(chat, name, text, at, operation).await {
+            Ok(()) => Ok(at),
+            Err(error) => Ok(self.stored_meanwhile(&caller, error).await?.at),
+        }
+    }
+
+    /// Remembers the answer to an operation that changes no chat by itself, and gives it; a repeat
+    /// gets the first one. A caller without a key gets the answer, and nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// The refusals of operations, of commits, of a stop.
+    pub async fn remember(
+        &self,
+        chat: Option<ChatId>,
+        reply: Reply,
+        caller: &Caller,
+    ) -> Result<Reply, Refusal> {
+        if let Some(reply) = self.replayed(caller).await? {
+            return Ok(reply);
+        }
+        self.takes_writes()?;
+        let Some(operation) = Operation::of(caller, reply.clone()) else { return Ok(reply) };
+        match self.store().remember(chat, operation, clock::wall()).await {
+            Ok(()) => Ok(reply),
+            Err(error) => Ok(self.stored_meanwhile(caller, error).await?.operation.reply),
+        }
+    }
+
+    fn takes_writes(&self) -> Result<(), Refusal> {
+        if self.is_stopping() {
+            return Err(Refusal::new(Code::Stopping, "The host is stopping: nothing was stored."));
+        }
+        Ok(())
+    }
+
+    /// What was stored under the key, where a write failed since another request with the same one
+    /// was first.
+    async fn stored_meanwhile(
+        &self,
+        caller: &Caller,
+        error: CommitError,
+    ) -> Result<StoredOperation, Refusal> {
+        if error == CommitError::OperationExists
+            && let Some(stored) = self.stored(caller).await?
+        {
+            return Ok(stored);
+        }
+        if let CommitError::Failed(_) | CommitError::Refused(_) = &error {
+            tracing::error!(%error, "a write beside the chats did not come about");
+        }
+        Err(error.refusal())
+    }
+
     /// What was answered to this operation before, if it has a name and was.
     ///
     /// # Errors
     ///
     /// `operation_conflict`, `operation_expired`, or the store cannot be asked.
     pub async fn replayed(&self, caller: &Caller) -> Result<Option<Reply>, Refusal> {
+        Ok(self.stored(caller).await?.map(|stored| stored.operation.reply))
+    }
+
+    async fn stored(&self, caller: &Caller) -> Result<Option<StoredOperation>, Refusal> {
         let Some(key) = &caller.operation else { return Ok(None) };
         let found = self.store().operation(caller.principal.clone(), key.key.clone()).await;
-        let found: Option<StoredOperation> = found.map_err(|error| {
-            Refusal::new(Code::Overloaded, format!("The store could not be asked: {error}"))
-        })?;
-        match found {
-            Some(stored) if stored.operation.body == key.body => Ok(Some(stored.operation.reply)),
+        match found.map_err(|error| unasked(&error))? {
+            Some(stored) if stored.operation.body == key.body => Ok(Some(stored)),
             Some(_) => {
                 let text = "This Idempotency-Key was used for another request.";
                 Err(Refusal::new(Code::OperationConflict, text))
@@ -300,6 +378,10 @@ impl Host {
     }
 }
 
+fn unasked(error: &QueryError) -> Refusal {
+    Refusal::new(Code::Overloaded, format!("The store could not be asked: {error}"))
+}
+
 /// Whether a key is a UUIDv7 older than what is kept.
 fn is_expired(key: &str) -> bool {
     let Ok(uuid) = uuid::Uuid::try_parse(key) else { return false };
@@ -310,4 +392,106 @@ fn is_expired(key: &str) -> bool {
     let micros = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
     let at = micros.saturating_add(i64::from(nanos / 1000));
     clock::wall().0.saturating_sub(at) > OPERATION_KEPT_MICROS
+}
+
+#[cfg(test)]
+mod tests {
+    use holdfast_core::input::OperationKey;
+    use holdfast_store::{Memory, MemoryStore};
+
+    use super::*;
+
+    fn host() -> Host {
+        let store = Memory::new(MemoryStore::new(uuid::Uuid::from_u128(1)));
+        let keeper = KeeperProgram { program: PathBuf::from("/nowhere"), args: Vec::new() };
+        let (data_dir, agents) = (PathBuf::from("/nowhere"), Agents::default());
+        let options = HostOptions { data_dir, keeper, agents, release_after: None };
+        Host::new(options, Arc::new(store))
+    }
+
+    fn caller(key: &str, body: u8) -> Caller {
+        let operation = Some(OperationKey { key: key.to_owned(), body: [body; 32] });
+        Caller { principal: "ada".to_owned(), operation }
+    }
+
+    async fn open(host: &Host) -> ChatId {
+        let open = Command::Open {
+            agent: "demo".to_owned(),
+            cwd: "/".to_owned(),
+            project: None,
+            title: None,
+            slot: None,
+            model: None,
+            mode: None,
+            message: None,
+        };
+        match host.open(open, Caller::default()).await {
+            Ok(Reply::Opened { chat, .. }) => chat,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn draft(host: &Host, chat: ChatId) -> Option<String> {
+        let draft = host.store().draft(chat, "ada".to_owned()).await.unwrap();
+        draft.map(|draft| draft.text)
+    }
+
+    async fn put(host: &Host, chat: ChatId, text: &str, caller: Caller) -> Result<Micros, Code> {
+        let kept = host.keep_draft(chat, text.to_owned(), caller).await;
+        kept.map_err(|refusal| refusal.code)
+    }
+
+    #[tokio::test]
+    async fn a_draft_is_a_write_like_any_other() {
+        let host = host();
+        let chat = open(&host).await;
+        let first = put(&host, chat, "older", caller("k", 1)).await.unwrap();
+        put(&host, chat, "newer", caller("l", 2)).await.unwrap();
+        assert_eq!(put(&host, chat, "older", caller("k", 1)).await, Ok(first));
+        assert_eq!(draft(&host, chat).await.as_deref(), Some("newer"));
+        let other = put(&host, chat, "other", caller("k", 3)).await;
+        assert_eq!(other, Err(Code::OperationConflict));
+        let nowhere = clock::new_chat();
+        assert_eq!(put(&host, nowhere, "x", caller("n", 4)).await, Err(Code::ChatNotFound));
+
+        host.keep_agents();
+        for caller in [caller("m", 5), Caller { operation: None, ..caller("m", 5) }] {
+            assert_eq!(put(&host, chat, "late", caller).await, Err(Code::Stopping));
+        }
+        assert_eq!(draft(&host, chat).await.as_deref(), Some("newer"));
+        // What was done is still answered.
+        assert_eq!(put(&host, chat, "older", caller("k", 1)).await, Ok(first));
+    }
+
+    #[tokio::test]
+    async fn two_writes_of_a_draft_at_once_are_one() {
+        let host = host();
+        let chat = open(&host).await;
+        let both = tokio::join!(
+            put(&host, chat, "same", caller("k", 1)),
+            put(&host, chat, "same", caller("k", 1)),
+        );
+        assert_eq!(both.0, both.1);
+        assert!(both.0.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_is_remembered_is_answered_again_and_a_stopping_host_remembers_nothing() {
+        let host = host();
+        let remember = async |reply, caller: &Caller| {
+            host.remember(None, reply, caller).await.map_err(|refusal| refusal.code)
+        };
+        let none = Reply::Chosen { offers: Vec::new(), superseded: Vec::new() };
+        assert_eq!(remember(none.clone(), &caller("k", 1)).await, Ok(none.clone()));
+        assert_eq!(remember(Reply::Done, &caller("k", 1)).await, Ok(none.clone()));
+        assert_eq!(remember(none.clone(), &caller("k", 2)).await, Err(Code::OperationConflict));
+        let of_1970 = "00000000-0001-7000-8000-000000000000";
+        assert_eq!(remember(Reply::Done, &caller(of_1970, 1)).await, Err(Code::OperationExpired));
+        host.keep_agents();
+        assert_eq!(remember(Reply::Done, &caller("k", 1)).await, Ok(none));
+        for caller in [caller("m", 5), Caller::default()] {
+            assert_eq!(remember(Reply::Done, &caller).await, Err(Code::Stopping));
+        }
+        assert_eq!(host.store().operation("ada".into(), "m".into()).await.unwrap(), None);
+    }
 }

@@ -22,6 +22,14 @@ pub const RING_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const DELTAS_MAX: usize = 256;
 /// Bytes of waiting texts in one page of a queue.
 pub const QUEUE_PAGE_BYTES_MAX: usize = 1024 * 1024;
+/// Messages that a change of a queue tells of.
+pub const QUEUE_TOLD_MESSAGES_MAX: usize = 16;
+/// Bytes of the beginning of a waiting text that a change of a queue tells.
+pub const QUEUE_TOLD_HEAD_BYTES: usize = 1024;
+/// Bytes of waiting texts that a change of a queue tells.
+pub const QUEUE_TOLD_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of the items in one snapshot, beside one item of each chat that is named.
+pub const SNAPSHOT_ITEMS_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of a text that is read from the store at once while it is served.
 pub const TEXT_CHUNK_BYTES: u64 = 256 * 1024;
 /// Rows of a page of chats, at most.

@@ -25,9 +25,6 @@ pub trait Host: Send + Sync + 'static {
     /// The id of a new message, random.
     fn new_message(&self) -> MessageId;
 
-    /// The time, for what is kept beside chats (drafts).
-    fn now(&self) -> Micros;
-
     /// The agents that can be chosen, in the order of the configuration.
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>>;
 
@@ -57,6 +54,36 @@ pub trait Host: Send + Sync + 'static {
         &self,
         chat: ChatId,
         command: Command,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// Keeps what the caller is writing in a chat, and answers when. A repeat of the operation is
+    /// answered as the first was, and stores nothing.
+    ///
+    /// # Errors
+    /// `chat_not_found`, the codes of operations, of commits and of a stop.
+    fn keep_draft(
+        &self,
+        chat: ChatId,
+        text: String,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Micros, Refusal>>;
+
+    /// What was answered to this operation before, if it was made before.
+    ///
+    /// # Errors
+    /// The codes of operations.
+    fn replayed(&self, caller: Caller) -> BoxFuture<'static, Result<Option<Reply>, Refusal>>;
+
+    /// Remembers the answer to an operation that changes no chat by itself (it is about several, or
+    /// finds nothing to change in this one), and gives it; a repeat gets the first one.
+    ///
+    /// # Errors
+    /// The codes of operations, of commits and of a stop.
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        reply: Reply,
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>>;
 

@@ -182,15 +182,20 @@ pub(crate) fn fresh(have: u64, at: u64, piece: &str) -> Result<&str, CommitError
 
 /// The beginning of a text, or of what is at hand of it.
 pub(crate) fn text_head(field: Field, text: &[u8], bytes: u64) -> TextHead {
-    let most = text.get(..ITEM_TEXT_HEAD_BYTES).unwrap_or(text);
-    let valid = match std::str::from_utf8(most) {
+    let head = valid_head(text, ITEM_TEXT_HEAD_BYTES).to_owned();
+    TextHead { field, head, bytes }
+}
+
+/// The first bytes of a text, cut where a character ends.
+pub(crate) fn valid_head(text: &[u8], most: usize) -> &str {
+    let most = text.get(..most).unwrap_or(text);
+    match std::str::from_utf8(most) {
         Ok(whole) => whole,
         Err(error) => {
             let valid = most.get(..error.valid_up_to()).unwrap_or_default();
             std::str::from_utf8(valid).unwrap_or_default()
         }
-    };
-    TextHead { field, head: valid.to_owned(), bytes }
+    }
 }
 
 /// The text that a unit carries for a message, the last if there are several.
@@ -209,4 +214,16 @@ pub(crate) fn last_prompt(text: &str) -> String {
 /// The refusal of a row or fact about something that is not there.
 pub(crate) fn missing(chat: ChatId, what: impl std::fmt::Display) -> CommitError {
     CommitError::Refused(format!("{chat} has no {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::valid_head;
+
+    #[test]
+    fn a_head_ends_at_a_character() {
+        let text = "aé👍".as_bytes();
+        let cut: Vec<&str> = (0..9).map(|most| valid_head(text, most)).collect();
+        assert_eq!(cut, ["", "a", "a", "aé", "aé", "aé", "aé", "aé👍", "aé👍"]);
+    }
 }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use holdfast_core::fact::Fact;
 use holdfast_core::head::Head;
 use holdfast_core::ids::{AttemptId, ChatId, Position, Seq};
-use holdfast_core::input::Reply;
+use holdfast_core::input::{Caller, OperationKey, Reply};
 use holdfast_core::item::Row;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
@@ -62,8 +62,17 @@ pub struct Operation {
     pub key: String,
     /// SHA-256 of what was asked.
     pub body: [u8; 32],
-    /// What was answered.
+    /// What was answered. Where that shows a chat's row, the row as the write left it is kept too.
     pub reply: Reply,
+}
+
+impl Operation {
+    /// What this caller named and is answered so; none if it named nothing.
+    #[must_use]
+    pub fn of(caller: &Caller, reply: Reply) -> Option<Self> {
+        let OperationKey { key, body } = caller.operation.clone()?;
+        Some(Self { principal: caller.principal.clone(), key, body, reply })
+    }
 }
 
 /// What is stored for good. Only a store of this crate can make one.

@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::change::{Change, ChangeBounds};
-use crate::journal::{CommitError, Journal, Pending};
+use crate::journal::{CommitError, Journal, Operation, Pending};
 use crate::rows::{
     ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, StoredOperation, TaskRow, TextRange, TurnRow,
+    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
+    TurnRow,
 };
 
 /// Why a query was not answered.
@@ -74,8 +75,14 @@ pub trait Store: Journal {
     fn turn(&self, chat: ChatId, turn: TurnId) -> Answer<Option<TurnRow>>;
     /// One message.
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>>;
-    /// The messages that wait, in order.
-    fn queue(&self, chat: ChatId) -> Answer<Vec<MessageRow>>;
+    /// A page of the messages that wait, in order, from this message on or from the first; none if
+    /// no such message waits.
+    fn queue(
+        &self,
+        chat: ChatId,
+        from: Option<MessageId>,
+        bounds: QueueBounds,
+    ) -> Answer<Option<QueuePage>>;
     /// One prompt.
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>>;
     /// One task.
@@ -103,15 +110,27 @@ pub trait Store: Journal {
 
     /// What this principal was writing in this chat.
     fn draft(&self, chat: ChatId, principal: String) -> Answer<Option<Draft>>;
-    /// Keeps what this principal is writing; an empty text removes it.
+    /// Keeps what this principal is writing; an empty text removes it. The operation is stored with
+    /// it, in the same transaction.
     ///
     /// The answer is [`CommitError::Refused`] for a text over `DRAFT_BYTES_MAX` and for a chat that
-    /// does not exist.
+    /// does not exist, and [`CommitError::OperationExists`] for a key that is spent.
     fn put_draft(
         &self,
         chat: ChatId,
         principal: String,
         text: String,
+        at: Micros,
+        operation: Option<Operation>,
+    ) -> Pending<(), CommitError>;
+    /// Keeps an operation that changes no chat by itself: one about several chats, or one that found
+    /// nothing to change in this one.
+    ///
+    /// The answer is [`CommitError::OperationExists`] for a key that is spent.
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        operation: Operation,
         at: Micros,
     ) -> Pending<(), CommitError>;
 

@@ -9,6 +9,7 @@ use holdfast_core::offer::{Action, Cause, Snapshot};
 use holdfast_core::provider::{Asked, TaskEnd, TaskKind, TurnEnd, Usage};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
+use serde::{Deserialize, Serialize};
 
 use crate::journal::{Operation, Progress};
 
@@ -45,7 +46,7 @@ pub struct ChatPage {
 }
 
 /// A chat as lists show it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatRow {
     /// Its id.
     pub id: ChatId,
@@ -219,6 +220,34 @@ impl MessageRow {
             accepted_at: self.accepted_at,
         }
     }
+}
+
+/// How much of a queue one page holds. It has one message at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueBounds {
+    /// Messages.
+    pub messages: usize,
+    /// Bytes of the beginning of each text.
+    pub head_bytes: usize,
+    /// Bytes of all those beginnings.
+    pub bytes: usize,
+}
+
+impl QueueBounds {
+    /// Whether a page of so many messages has no room for one more, with which its texts are so
+    /// many bytes.
+    pub(crate) const fn is_full(&self, messages: usize, bytes: usize) -> bool {
+        messages > 0 && (messages >= self.messages || bytes > self.bytes)
+    }
+}
+
+/// A page of the messages that wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueuePage {
+    /// The messages, in order. Of each text only the beginning is there; `bytes` counts all of it.
+    pub rows: Vec<MessageRow>,
+    /// The message with which the next page begins; none at the end.
+    pub next: Option<MessageId>,
 }
 
 /// A message without its text.
@@ -408,12 +437,15 @@ pub struct FailureRow {
 /// A write that its caller named, as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredOperation {
-    /// The chat that it went to.
-    pub chat: ChatId,
+    /// The chat that it went to; none where it was about several.
+    pub chat: Option<ChatId>,
     /// When.
     pub at: Micros,
     /// The write and its answer.
     pub operation: Operation,
+    /// The row that its caller was shown: the chat as this write left it. None where the answer
+    /// shows none, and where it cannot be read.
+    pub row: Option<ChatRow>,
 }
 
 /// What a person was writing.

@@ -41,7 +41,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
 pub(super) fn title(d: &mut Draft<'_>, title: String) -> Result<Reply, Refusal> {
     let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
     d.push(Fact::ChatTitled { title, by: Namer::Person });
-    Ok(Reply::Done)
+    Ok(Reply::Row)
 }
 
 pub(super) fn titled_by_agent(d: &mut Draft<'_>, title: &str) {
@@ -70,7 +70,7 @@ pub(super) fn reopen(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     if d.chat.head.life == Life::Closed {
         d.push(Fact::ChatReopened);
     }
-    Ok(Reply::Done)
+    Ok(Reply::Row)
 }
 
 pub(super) fn delete(d: &mut Draft<'_>) -> Result<Reply, Refusal> {

@@ -7,13 +7,16 @@ use axum::extract::ws::Utf8Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use holdfast_core::head::Life;
 use holdfast_core::ids::ChatId;
-use holdfast_store::{Change, QueryError, Store, What};
+use holdfast_store::{Change, QueryError, QueueBounds, Store, What};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::events::{Cursor, Filter};
-use crate::limits::{BATCH_CHANGES_MAX, FRAME_BYTES_MAX, RESOLVES_AT_ONCE};
+use crate::limits::{
+    BATCH_CHANGES_MAX, FRAME_BYTES_MAX, QUEUE_TOLD_BYTES_MAX, QUEUE_TOLD_HEAD_BYTES,
+    QUEUE_TOLD_MESSAGES_MAX, RESOLVES_AT_ONCE,
+};
 use crate::wire::change as wire;
 use crate::wire::host::Counts;
 use crate::wire::item::Item;
@@ -24,6 +27,14 @@ use crate::wire::row::Row;
 use crate::wire::task::Task;
 use crate::wire::turn::Turn;
 use crate::wire::words::Word;
+
+/// What is told of a queue when it changes: where it is longer, `next` says so, and who shows the
+/// rest asks for it. A change thus costs the same however much waits.
+const QUEUE_TOLD: QueueBounds = QueueBounds {
+    messages: QUEUE_TOLD_MESSAGES_MAX,
+    head_bytes: QUEUE_TOLD_HEAD_BYTES,
+    bytes: QUEUE_TOLD_BYTES_MAX,
+};
 
 /// A part of the feed, ready to be sent.
 #[derive(Debug)]
@@ -171,8 +182,8 @@ async fn piece(store: &dyn Store, change: Change) -> Result<Piece, ReadError> {
         What::Task(task) => made(n, chat, "task", chat, store.task(id, task).await?.map(Task::of)),
         What::Queue => {
             let held = store.chat(id).await?.and_then(|row| row.summary.held);
-            let queue = Queue::of(id, store.queue(id).await?, held, None);
-            made(n, chat, "queue", chat, queue)
+            let page = store.queue(id, None, QUEUE_TOLD).await?;
+            made(n, chat, "queue", chat, page.map(|page| Queue::of(id, page, held)))
         }
         What::Offer => made(n, None, "offer", chat, store.offer(id).await?.and_then(Offer::shown)),
         What::Failure => {

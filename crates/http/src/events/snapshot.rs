@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
+use holdfast_core::ids::ChatId;
 use holdfast_core::limits::PAGE_ITEMS_MAX;
 use holdfast_store::query::QUERY_ROWS_MAX;
 use holdfast_store::{ChatFilter, PageFrom, Store};
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::Mutex;
 
 use crate::events::batch::ReadError;
 use crate::events::{Cursor, Filter};
-use crate::limits::PAGE_ITEMS;
+use crate::limits::{PAGE_ITEMS, SNAPSHOT_ITEMS_BYTES_MAX};
 use crate::wire::change::{Common, ItemOf};
 use crate::wire::host::Counts;
 use crate::wire::item::Item;
@@ -50,9 +52,9 @@ impl Snapshots {
     ) -> Result<Snapshot, ReadError> {
         let made = self.common(store).await?;
         let mut items = Vec::new();
+        let room = SNAPSHOT_ITEMS_BYTES_MAX / filter.named().count().max(1);
         for chat in filter.named() {
-            let rows = store.items(chat, PageFrom::Newest, PAGE_ITEMS).await?;
-            items.extend(rows.into_iter().map(|row| ItemOf { chat, item: Item::of(chat, row) }));
+            items.extend(newest(store, chat, room).await?);
         }
         let items = serde_json::to_string(&items)?;
         let cursor = Cursor { incarnation: store.incarnation(), change: made.at };
@@ -73,6 +75,28 @@ impl Snapshots {
         *last = Some(made.clone());
         Ok(made)
     }
+}
+
+/// The newest page of a chat, as serialised items: as many as there is room for, and one at least.
+/// What comes before them is a page that is asked for.
+async fn newest(
+    store: &dyn Store,
+    chat: ChatId,
+    room: usize,
+) -> Result<Vec<Box<RawValue>>, ReadError> {
+    let rows = store.items(chat, PageFrom::Newest, PAGE_ITEMS).await?;
+    let mut items = Vec::new();
+    let mut bytes = 0;
+    for row in rows.into_iter().rev() {
+        let item = to_raw_value(&ItemOf { chat, item: Item::of(chat, row) })?;
+        bytes += item.get().len();
+        if bytes > room && !items.is_empty() {
+            break;
+        }
+        items.push(item);
+    }
+    items.reverse();
+    Ok(items)
 }
 
 async fn make(store: &dyn Store) -> Result<Made, ReadError> {

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use holdfast_core::ids::ChatId;
 use holdfast_core::input::{Command, Leftovers, Reply};
 use holdfast_core::limits::{
     CWD_BYTES_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX,
@@ -17,8 +18,8 @@ use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
 use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
-use crate::port::WantedChat;
-use crate::routes::{Answer, chat, odd_reply, unread};
+use crate::port::{Caller, WantedChat};
+use crate::routes::{Answer, chat, odd_reply, shown, unread};
 use crate::wire::page::Page;
 use crate::wire::row::{Leftover, OpenedRow, Row};
 
@@ -92,11 +93,11 @@ pub(super) async fn open(
     mut call: Call<MessageBody>,
 ) -> Answer<(StatusCode, Json<OpenedRow>)> {
     let wanted = wanted(&app, &mut call)?;
-    let (id, receipt) = match app.host.open(wanted, call.caller).await? {
+    let (id, receipt) = match app.host.open(wanted, call.caller.clone()).await? {
         Reply::Opened { chat, receipt } => (chat, receipt),
         other => return Err(odd_reply(&other)),
     };
-    let row = Row::of(chat(&app, id).await?);
+    let row = shown(&app, call.caller, id).await?;
     Ok((StatusCode::CREATED, Json(OpenedRow { row, receipt })))
 }
 
@@ -164,10 +165,22 @@ pub(super) async fn patch(
         let text = format!("This version cannot change the field {name} of a chat.");
         return Err(Refusal::new(Code::NotSupported, text).field(name).into());
     }
-    if let Some(title) = fields.line("title", Most::Chars(TITLE_CHARS_MAX))? {
-        app.host.submit(id, Command::Title { title }, call.caller).await?;
+    match fields.line("title", Most::Chars(TITLE_CHARS_MAX))? {
+        Some(title) => {
+            app.host.submit(id, Command::Title { title }, call.caller.clone()).await?;
+        }
+        None => change_nothing(&app, id, call.caller.clone()).await?,
     }
-    Ok(Json(Row::of(chat(&app, id).await?)))
+    Ok(Json(shown(&app, call.caller, id).await?))
+}
+
+/// A change without a field changes nothing, but its key is spent as that of any other.
+async fn change_nothing(app: &App, id: ChatId, caller: Caller) -> Answer<()> {
+    if app.host.replayed(caller.clone()).await?.is_none() {
+        chat(app, id).await?;
+        app.host.remember(Some(id), Reply::Row, caller).await?;
+    }
+    Ok(())
 }
 
 /// What was left when a chat was closed.
@@ -200,8 +213,8 @@ pub(super) async fn reopen(
 ) -> Answer<Json<Row>> {
     call.fields(&[])?;
     let id = at.id("chat")?;
-    app.host.submit(id, Command::Reopen, call.caller).await?;
-    Ok(Json(Row::of(chat(&app, id).await?)))
+    app.host.submit(id, Command::Reopen, call.caller.clone()).await?;
+    Ok(Json(shown(&app, call.caller, id).await?))
 }
 
 /// A write that has nothing more to say than that it is done.

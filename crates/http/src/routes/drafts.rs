@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody};
-use crate::routes::{Answer, chat, unread, unstored};
+use crate::routes::{Answer, chat, unread};
 use crate::wire::time::rfc3339;
 
 /// A draft; an empty text where there is none.
@@ -39,7 +39,8 @@ pub(super) async fn get(
     Ok(Json(Draft::of(row)))
 }
 
-/// Keeps the caller's draft; an empty text removes it.
+/// Keeps the caller's draft; an empty text removes it. What is answered is what was put, also where
+/// another draft is there by now.
 pub(super) async fn put(
     State(app): State<App>,
     at: At,
@@ -49,8 +50,6 @@ pub(super) async fn put(
     let mut fields = call.fields(&["text"])?;
     let text = fields.raw_text("text", Most::Bytes(DRAFT_BYTES_MAX))?;
     let text = text.ok_or_else(|| fields.missing("text"))?;
-    chat(&app, id).await?;
-    let (name, now) = (call.caller.principal, app.host.now());
-    app.store.put_draft(id, name.clone(), text, now).await.map_err(unstored)?;
-    Ok(Json(Draft::of(app.store.draft(id, name).await.map_err(unread)?)))
+    let at = app.host.keep_draft(id, text.clone(), call.caller).await?;
+    Ok(Json(Draft::of(Some(Row { text, at }).filter(|row| !row.text.is_empty()))))
 }

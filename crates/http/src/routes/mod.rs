@@ -27,11 +27,13 @@ use futures_util::FutureExt;
 use holdfast_core::head::Life;
 use holdfast_core::ids::ChatId;
 use holdfast_core::refusal::{Code, Refusal};
-use holdfast_store::{ChatRow, CommitError, QueryError};
+use holdfast_store::{ChatRow, QueryError};
 
 use crate::app::App;
 use crate::auth;
+use crate::port::{Caller, OperationKey};
 use crate::problem::Problem;
+use crate::wire::row::Row;
 
 /// What a handler answers.
 type Answer<T> = Result<T, Problem>;
@@ -94,6 +96,18 @@ async fn chat(app: &App, chat: ChatId) -> Answer<ChatRow> {
     there.ok_or_else(|| no_chat(chat).into())
 }
 
+/// The row that the answer to a write shows. Where the write has a key, it is the one that was kept
+/// with it, so that a repeat shows the same, also of a chat that is deleted by then.
+async fn shown(app: &App, caller: Caller, id: ChatId) -> Answer<Row> {
+    if let Some(OperationKey { key, .. }) = caller.operation {
+        let stored = app.store.operation(caller.principal, key).await.map_err(unread)?;
+        if let Some(row) = stored.and_then(|stored| stored.row) {
+            return Ok(Row::of(row));
+        }
+    }
+    Ok(Row::of(chat(app, id).await?))
+}
+
 fn no_chat(chat: ChatId) -> Refusal {
     Refusal::new(Code::ChatNotFound, format!("There is no chat {chat}. It may have been deleted."))
 }
@@ -117,14 +131,6 @@ fn unread(fault: QueryError) -> Problem {
         }
         QueryError::Unreadable(_) => Problem::internal(&fault),
     }
-}
-
-/// Why something beside the chats was not stored.
-fn unstored(fault: CommitError) -> Problem {
-    if let CommitError::Failed(_) | CommitError::Refused(_) = &fault {
-        tracing::error!(%fault, "a write beside the chats did not come about");
-    }
-    fault.refusal().into()
 }
 
 /// A reply that does not belong to its command: a defect of the host.

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use futures_util::{StreamExt, stream};
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Anyway, Choice, Command, Session};
+use holdfast_core::input::{Anyway, Choice, Command, Reply, Session};
 use holdfast_core::limits::MESSAGE_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
@@ -22,7 +22,7 @@ use crate::limits::OFFERS_AT_ONCE_MAX;
 use crate::port::Caller;
 use crate::routes::messages::CHOICES;
 use crate::routes::recap;
-use crate::routes::{Answer, unread};
+use crate::routes::{Answer, odd_reply, unread};
 use crate::wire::offer::{Failed, Offer, Offers, OneResult, Results};
 use crate::wire::time;
 
@@ -46,7 +46,8 @@ pub(super) async fn resume(
     mut call: Call<MessageBody>,
 ) -> Answer<Json<Results>> {
     let known = ["chat", "recorded_at", "choice", "fresh", "recap", "anyway"];
-    let (chosen, mut results) = chosen(&app, call.fields(&["chats", "as_of"])?, &known).await?;
+    let fields = call.fields(&["chats", "as_of"])?;
+    let (chosen, mut results) = chosen(&app, &call.caller, fields, &known).await?;
     let failures = app.store.failures().await.map_err(unread)?;
     let ask = |chosen: Chosen| resume_one(&app, &call.caller, &failures, chosen);
     results.extend(stream::iter(chosen).map(ask).buffered(ASKED_AT_ONCE).collect::<Vec<_>>().await);
@@ -60,6 +61,13 @@ async fn resume_one(
     chosen: Chosen,
 ) -> OneResult {
     let chat = chosen.chat;
+    let caller = caller.for_chat(chat);
+    match app.host.replayed(caller.clone()).await {
+        Ok(None) => {}
+        // A failure of the resume that was accepted is not its first answer.
+        Ok(Some(first)) => return OneResult::of(chat, Ok(first)),
+        Err(refusal) => return OneResult::of(chat, Err(refusal)),
+    }
     let failed = failures.iter().find(|row| row.chat == chat);
     if let (Wish::OneOfAll, Some(failure)) = (&chosen.wish, failed) {
         let text = format!("It failed before, and all is not asked to try again: {}", failure.text);
@@ -79,7 +87,7 @@ async fn resume_one(
     };
     let recorded_at = chosen.recorded_at;
     let command = Command::Resume { recorded_at, choice, session, anyway };
-    OneResult::of(chat, app.host.submit(chat, command, caller.for_chat(chat)).await)
+    OneResult::of(chat, app.host.submit(chat, command, caller).await)
 }
 
 /// Lets some offers go, or all.
@@ -88,7 +96,8 @@ pub(super) async fn dismiss(
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Results>> {
     let known = ["chat", "recorded_at"];
-    let (chosen, mut results) = chosen(&app, call.fields(&["chats", "as_of"])?, &known).await?;
+    let fields = call.fields(&["chats", "as_of"])?;
+    let (chosen, mut results) = chosen(&app, &call.caller, fields, &known).await?;
     let ask = async |chosen: Chosen| {
         let command = Command::Dismiss { recorded_at: chosen.recorded_at };
         let caller = call.caller.for_chat(chosen.chat);
@@ -124,19 +133,38 @@ enum With {
 }
 
 /// The offers that a body names, and at once the results of those that are no longer what the
-/// caller saw.
+/// caller saw. The key of the request is spent here: it has one body, and means the same offers when
+/// it comes again; each chat then answers its own repeat.
 async fn chosen(
     app: &App,
+    caller: &Caller,
     mut fields: Fields,
     known: &[&str],
 ) -> Answer<(Vec<Chosen>, Vec<OneResult>)> {
     let as_of = fields.raw_text("as_of", Most::Chars(200))?;
     match fields.value("chats") {
         None => Err(fields.missing("chats").into()),
-        Some(Value::String(all)) if all == "all" => all_of(app, as_of.as_deref()).await,
+        Some(Value::String(all)) if all == "all" => {
+            let meant = match app.host.replayed(caller.clone()).await? {
+                Some(first) => first,
+                None => {
+                    let all = all_of(app, as_of.as_deref()).await?;
+                    app.host.remember(None, all, caller.clone()).await?
+                }
+            };
+            let Reply::Chosen { offers, superseded } = meant else { return Err(odd_reply(&meant)) };
+            let chosen = offers.into_iter().map(|(chat, recorded_at)| Chosen {
+                chat,
+                recorded_at: Some(recorded_at),
+                wish: Wish::OneOfAll,
+            });
+            Ok((chosen.collect(), superseded.into_iter().map(OneResult::superseded).collect()))
+        }
         Some(Value::Array(list)) if list.len() <= OFFERS_AT_ONCE_MAX => {
             let named = list.into_iter().enumerate().map(|(n, value)| named(n, value, known));
-            Ok((named.collect::<Result<_, _>>()?, Vec::new()))
+            let named = named.collect::<Result<_, _>>()?;
+            app.host.remember(None, Reply::Done, caller.clone()).await?;
+            Ok((named, Vec::new()))
         }
         Some(_) => {
             let wanted = format!("\"all\" or a list of at most {OFFERS_AT_ONCE_MAX} chats");
@@ -146,22 +174,17 @@ async fn chosen(
 }
 
 /// All offers; where the caller says what it had seen, those that changed since are superseded.
-async fn all_of(app: &App, as_of: Option<&str>) -> Answer<(Vec<Chosen>, Vec<OneResult>)> {
+async fn all_of(app: &App, as_of: Option<&str>) -> Answer<Reply> {
     let changed = match as_of {
         None => HashSet::new(),
         Some(text) => changed_since(app, text).await?,
     };
-    let rows = app.store.offers().await.map_err(unread)?;
-    let (mut chosen, mut results) = (Vec::new(), Vec::new());
-    for row in rows.into_iter().filter(|row| row.shown) {
-        if changed.contains(&row.chat) {
-            results.push(OneResult::superseded(row.chat));
-        } else {
-            let recorded_at = Some(row.recorded_at);
-            chosen.push(Chosen { chat: row.chat, recorded_at, wish: Wish::OneOfAll });
-        }
-    }
-    Ok((chosen, results))
+    let rows = app.store.offers().await.map_err(unread)?.into_iter().filter(|row| row.shown);
+    let (gone, here): (Vec<_>, Vec<_>) = rows.partition(|row| changed.contains(&row.chat));
+    Ok(Reply::Chosen {
+        offers: here.into_iter().map(|row| (row.chat, row.recorded_at)).collect(),
+        superseded: gone.into_iter().map(|row| row.chat).collect(),
+    })
 }
 
 async fn changed_since(app: &App, as_of: &str) -> Answer<HashSet<ChatId>> {

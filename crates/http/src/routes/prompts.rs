@@ -7,13 +7,14 @@ use holdfast_core::ids::{ChatId, PromptId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::limits::{ANSWER_BYTES_MAX, OPEN_PROMPTS_MAX, PROMPT_OPTIONS_MAX};
 use holdfast_core::refusal::{Code, Refusal};
+use holdfast_store::PromptStatus;
 use serde_json::Value;
 
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, PlainBody};
 use crate::problem::Problem;
-use crate::routes::{Answer, odd_reply};
+use crate::routes::{Answer, chat, odd_reply, unread};
 use crate::wire::prompt::Answered;
 use crate::wire::receipt::Received;
 
@@ -28,14 +29,33 @@ pub(super) async fn answer(
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Received>> {
-    let (chat, prompt) = (at.id("chat")?, at.id("prompt")?);
-    let answer = given(call.fields(&["option", "text", "answers"])?)?;
+    let (id, prompt) = (at.id("chat")?, at.id("prompt")?);
+    let fields = call.fields(&["option", "text", "answers"]);
+    let answer = match fields.and_then(given) {
+        Ok(answer) => answer,
+        Err(refusal) => return Err(formless(&app, id, prompt, refusal).await),
+    };
     let by = call.principal.name.to_string();
     let command = Command::Answer { prompt, answer, by, device: call.device };
-    match app.host.submit(chat, command, call.caller).await {
+    match app.host.submit(id, command, call.caller).await {
         Ok(Reply::Answered { receipt }) => Ok(Json(Received { receipt: Some(receipt) })),
         Ok(other) => Err(odd_reply(&other)),
-        Err(refusal) => Err(with_winner(&app, chat, prompt, refusal).await),
+        Err(refusal) => Err(with_winner(&app, id, prompt, refusal).await),
+    }
+}
+
+/// What is wrong with an answer matters only to a prompt that waits for one.
+async fn formless(app: &App, id: ChatId, prompt: PromptId, refusal: Refusal) -> Problem {
+    if let Err(problem) = chat(app, id).await {
+        return problem;
+    }
+    match app.store.prompt(id, prompt).await {
+        Err(fault) => unread(fault),
+        Ok(Some(row)) if row.state == PromptStatus::Open => refusal.into(),
+        Ok(Some(_) | None) => {
+            let text = "The agent no longer waits for this answer.";
+            with_winner(app, id, prompt, Refusal::new(Code::PromptGone, text)).await
+        }
     }
 }
 

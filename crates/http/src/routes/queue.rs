@@ -4,12 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::Command;
-use holdfast_core::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
+use holdfast_core::limits::{ITEM_TEXT_HEAD_BYTES, MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
 use holdfast_core::refusal::{Code, Refusal};
+use holdfast_store::QueueBounds;
+use holdfast_store::query::QUERY_ROWS_MAX;
 
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody, Params, PlainBody, params};
+use crate::limits::QUEUE_PAGE_BYTES_MAX;
 use crate::routes::messages::Now;
 use crate::routes::{Answer, chat, unread};
 use crate::wire::queue::Queue;
@@ -27,15 +30,21 @@ pub(super) async fn list(State(app): State<App>, at: At, params: Params) -> Answ
     page(&app, at.id("chat")?, from).await
 }
 
+/// What one answer shows of a queue.
+const PAGE: QueueBounds = QueueBounds {
+    messages: QUERY_ROWS_MAX,
+    head_bytes: ITEM_TEXT_HEAD_BYTES,
+    bytes: QUEUE_PAGE_BYTES_MAX,
+};
+
 async fn page(app: &App, id: ChatId, from: Option<MessageId>) -> Answer<Json<Queue>> {
     let held = chat(app, id).await?.summary.held;
-    let rows = app.store.queue(id).await.map_err(unread)?;
-    let page = Queue::of(id, rows, held, from);
+    let page = app.store.queue(id, from, PAGE).await.map_err(unread)?;
     let gone = || {
         let text = "The message at which this page begins waits no more. Begin without from.";
         Refusal::new(Code::InvalidCursor, text).field("from")
     };
-    Ok(Json(page.ok_or_else(gone)?))
+    Ok(Json(Queue::of(id, page.ok_or_else(gone)?, held)))
 }
 
 /// Changes the text of a message that waits.

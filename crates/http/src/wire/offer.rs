@@ -203,6 +203,8 @@ impl OneResult {
             // Replies of other commands; the chat answered what was not asked.
             Ok(
                 Reply::Done
+                | Reply::Row
+                | Reply::Chosen { .. }
                 | Reply::Opened { .. }
                 | Reply::Accepted { .. }
                 | Reply::Answered { .. }

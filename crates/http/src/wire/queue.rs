@@ -1,13 +1,11 @@
 //! The messages that wait.
 
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::limits::ITEM_TEXT_HEAD_BYTES;
 use holdfast_core::queue::Held;
-use holdfast_store::MessageRow;
+use holdfast_store::{MessageRow, QueuePage};
 use serde::Serialize;
 
-use crate::limits::QUEUE_PAGE_BYTES_MAX;
-use crate::wire::text::{Full, head};
+use crate::wire::text::Full;
 use crate::wire::time::rfc3339;
 use crate::wire::words::{self, Word};
 
@@ -33,42 +31,24 @@ struct Waiting {
 }
 
 impl Queue {
-    /// The page that begins with the message `from`, or with the first; none if no such message
-    /// waits. A page ends where its texts reach a bound.
-    pub(crate) fn of(
-        chat: ChatId,
-        rows: Vec<MessageRow>,
-        held: Option<Held>,
-        from: Option<MessageId>,
-    ) -> Option<Self> {
-        let first = match from {
-            None => 0,
-            Some(from) => rows.iter().position(|row| row.id == from)?,
-        };
-        let mut bytes = 0;
-        let mut items = Vec::new();
-        let mut next = None;
-        for row in rows.into_iter().skip(first) {
-            let waiting = Waiting::of(chat, &row);
-            bytes += waiting.text.len();
-            if bytes > QUEUE_PAGE_BYTES_MAX && !items.is_empty() {
-                next = Some(row.id);
-                break;
-            }
-            items.push(waiting);
+    /// This page.
+    pub(crate) fn of(chat: ChatId, page: QueuePage, held: Option<Held>) -> Self {
+        Self {
+            items: page.rows.into_iter().map(|row| Waiting::of(chat, row)).collect(),
+            next: page.next,
+            paused: held.is_some(),
+            reason: held.map(words::held),
         }
-        Some(Self { items, next, paused: held.is_some(), reason: held.map(words::held) })
     }
 }
 
 impl Waiting {
-    fn of(chat: ChatId, row: &MessageRow) -> Self {
-        let text = head(&row.text, ITEM_TEXT_HEAD_BYTES);
-        let cut = text.len() < row.text.len();
+    fn of(chat: ChatId, row: MessageRow) -> Self {
+        let have = u64::try_from(row.text.len()).unwrap_or(u64::MAX);
         Self {
             message: row.id,
-            text: text.to_owned(),
-            full: cut.then(|| Full::of_message(chat, row.id, row.bytes)),
+            full: (have < row.bytes).then(|| Full::of_message(chat, row.id, row.bytes)),
+            text: row.text,
             by: words::author(row.by),
             state: row.state.word(),
             at: rfc3339(row.accepted_at),

@@ -27,20 +27,3 @@ impl Full {
         Self { bytes, href: format!("/api/v1/chats/{chat}/messages/{message}/text") }
     }
 }
-
-/// The first bytes of a text, cut at a character.
-pub(crate) fn head(text: &str, most: usize) -> &str {
-    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_head_ends_at_a_character() {
-        let text = "aé👍";
-        let cut: Vec<&str> = (0..9).map(|most| head(text, most)).collect();
-        assert_eq!(cut, ["", "a", "a", "aé", "aé", "aé", "aé", "aé👍", "aé👍"]);
-    }
-}

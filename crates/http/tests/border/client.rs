@@ -184,7 +184,7 @@ pub(crate) async fn close_code(socket: &mut Socket) -> u16 {
 }
 
 /// The changes of the next frames, until one passes.
-pub(crate) async fn change(socket: &mut Socket, passes: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn change(socket: &mut Socket, mut passes: impl FnMut(&Value) -> bool) -> Value {
     loop {
         let frame = frame(socket).await;
         for change in frame["changes"].as_array().into_iter().flatten() {

@@ -18,7 +18,7 @@ use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, StopAgents,
     WantedChat,
 };
-use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, Unit};
+use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
 use tokio::sync::broadcast;
 use uuid::Uuid;
 
@@ -147,17 +147,22 @@ impl Fake {
         Ok(decision)
     }
 
-    async fn act(&self, chat: ChatId, command: Command, caller: Caller) -> Result<Reply, Refusal> {
-        if let Some(operation) = &caller.operation {
-            let key = operation.key.clone();
-            let stored = self.0.store.operation(caller.principal.clone(), key).await.unwrap();
-            match stored {
-                Some(stored) if stored.operation.body == operation.body => {
-                    return Ok(stored.operation.reply);
-                }
-                Some(_) => return Err(Refusal::new(Code::OperationConflict, "another request")),
-                None => {}
+    /// What is stored under the caller's key.
+    async fn stored(&self, caller: &Caller) -> Result<Option<StoredOperation>, Refusal> {
+        let Some(operation) = &caller.operation else { return Ok(None) };
+        let key = operation.key.clone();
+        let stored = self.0.store.operation(caller.principal.clone(), key).await.unwrap();
+        match stored {
+            Some(stored) if stored.operation.body != operation.body => {
+                Err(Refusal::new(Code::OperationConflict, "another request"))
             }
+            stored => Ok(stored),
+        }
+    }
+
+    async fn act(&self, chat: ChatId, command: Command, caller: Caller) -> Result<Reply, Refusal> {
+        if let Some(stored) = self.stored(&caller).await? {
+            return Ok(stored.operation.reply);
         }
         let clear = matches!(command, Command::Send { .. }).then(|| caller.principal.clone());
         let operation = caller.operation.map(|operation| (caller.principal, operation));
@@ -180,9 +185,6 @@ impl Host for Fake {
     }
     fn new_message(&self) -> MessageId {
         MessageId::new(self.id())
-    }
-    fn now(&self) -> Micros {
-        Micros(self.0.clock.load(Ordering::Relaxed))
     }
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>> {
         let agent = |id: &str, availability| AgentInfo {
@@ -228,6 +230,46 @@ impl Host for Fake {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let this = self.clone();
         async move { this.act(chat, command, caller).await }.boxed()
+    }
+    fn keep_draft(
+        &self,
+        chat: ChatId,
+        text: String,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Micros, Refusal>> {
+        let this = self.clone();
+        async move {
+            if let Some(stored) = this.stored(&caller).await? {
+                return Ok(stored.at);
+            }
+            let at = this.given(chat).at;
+            let operation = Operation::of(&caller, Reply::Done);
+            let put = this.0.store.put_draft(chat, caller.principal, text, at, operation).await;
+            put.map(|()| at).map_err(|_| Refusal::new(Code::ChatNotFound, "no such chat"))
+        }
+        .boxed()
+    }
+    fn replayed(&self, caller: Caller) -> BoxFuture<'static, Result<Option<Reply>, Refusal>> {
+        let this = self.clone();
+        async move { Ok(this.stored(&caller).await?.map(|stored| stored.operation.reply)) }.boxed()
+    }
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        reply: Reply,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move {
+            if let Some(stored) = this.stored(&caller).await? {
+                return Ok(stored.operation.reply);
+            }
+            if let Some(operation) = Operation::of(&caller, reply.clone()) {
+                this.0.store.remember(chat, operation, Micros(BEGIN)).await.unwrap();
+            }
+            Ok(reply)
+        }
+        .boxed()
     }
     fn stop(&self, agents: StopAgents) {
         self.tell(match agents {

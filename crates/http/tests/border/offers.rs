@@ -184,3 +184,24 @@ async fn a_recap_is_proposed_and_what_the_person_makes_of_it_is_sent() {
     let queue = border.get(&format!("/api/v1/chats/{chat}/queue")).await;
     assert_eq!(queue["items"][0]["text"], "all of it", "{queue}");
 }
+
+/// The resume that was accepted is its answer, also when it has failed by the time of the repeat.
+#[tokio::test]
+async fn all_under_one_key_is_answered_the_same_when_a_start_has_failed() {
+    let border = Border::new();
+    let chat = stopped(&border).await;
+    let discard = json!({"choice": "discard"});
+    let message = border.get(&format!("/api/v1/chats/{chat}/items")).await;
+    let message = message["items"][0]["delivery"]["message"].as_str().unwrap().to_owned();
+    border.post(&format!("/api/v1/chats/{chat}/messages/{message}/resolve"), discard).await;
+    let key = [("idempotency-key", "k")];
+    let all = || border.call_with("POST", "/api/v1/offers/resume", &key, r#"{"chats":"all"}"#);
+    let first = all().await;
+    assert_eq!(first.json()["results"][0]["outcome"], "pending");
+    let (fault, text) = (StartFault::LoginNeeded, "log in first".to_owned());
+    border.host.says(chat, ProviderEvent::StartFailed { fault, text }).await;
+    dies(&border, chat).await;
+    assert_eq!(all().await.json(), first.json());
+    let other = border.post("/api/v1/offers/resume", json!({"chats": "all"})).await;
+    assert_eq!(other.json()["results"][0]["outcome"], "refused");
+}

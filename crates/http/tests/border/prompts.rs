@@ -130,3 +130,32 @@ async fn an_answer_is_told_also_when_the_turn_is_over() {
     assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
     assert_eq!(lost["winner"]["device"], "phone");
 }
+
+/// Whoever writes to a prompt that is over is told that, and not how an answer looks.
+#[tokio::test]
+async fn a_formless_answer_to_a_prompt_that_is_over_says_so() {
+    let border = Border::new();
+    let formless =
+        [json!({}), json!({"option": 7}), json!({"choice": "yes"}), json!({"answers": [1]})];
+    let answered = asks(&border, approval()).await;
+    assert_eq!(answer(&border, answered, "phone", json!({"option": "yes"})).await.0, 200);
+    let gone = asks(&border, approval()).await;
+    border.host.says(gone, ProviderEvent::PromptGone { prompt: 1 }).await;
+    let never = border.chat().await;
+    let deleted = asks(&border, approval()).await;
+    assert_eq!(border.call("DELETE", &format!("/api/v1/chats/{deleted}"), "").await.status, 200);
+    for (chat, is) in [
+        (answered, (409, "already_answered")),
+        (gone, (410, "prompt_gone")),
+        (never, (404, "prompt_not_found")),
+        (deleted, (404, "chat_not_found")),
+    ] {
+        for body in &formless {
+            let (status, refusal) = answer(&border, chat, "d", body.clone()).await;
+            assert_eq!((status, refusal["code"].as_str().unwrap()), is, "{body}");
+            assert!(!refusal["detail"].as_str().unwrap().contains("still open"), "{refusal}");
+        }
+    }
+    let (_, lost) = answer(&border, answered, "d", json!({})).await;
+    assert_eq!(lost["winner"]["device"], "phone");
+}

@@ -81,6 +81,9 @@ async fn a_draft_is_kept_until_a_message_is_accepted() {
     assert_eq!(border.get(&path).await, empty);
     let got = border.call("PUT", &path, r#"{"text":" half a "}"#).await;
     assert_eq!(got.json()["text"], " half a ");
+    assert_eq!(border.call("PUT", &path, r#"{"text":""}"#).await.json(), empty);
+    assert_eq!(border.get(&path).await, empty);
+    border.call("PUT", &path, r#"{"text":" half a "}"#).await;
     let messages = format!("/api/v1/chats/{chat}/messages");
     assert_eq!(border.post(&messages, json!({"text": ""})).await.status, 400);
     assert_eq!(border.get(&path).await["text"], " half a ");

@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use holdfast_core::ids::ItemId;
+use holdfast_core::ids::{ChatId, ItemId};
 use holdfast_core::input::{Command, Input};
-use holdfast_core::item::Field;
+use holdfast_core::item::{Field, ItemKind, Role};
+use holdfast_core::limits::ITEM_TEXT_HEAD_BYTES;
+use holdfast_core::provider::ProviderEvent;
+use holdfast_http::limits::{
+    EVENT_CHATS_MAX, QUEUE_TOLD_HEAD_BYTES, QUEUE_TOLD_MESSAGES_MAX, SNAPSHOT_ITEMS_BYTES_MAX,
+};
 use holdfast_http::port::Delta;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -14,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::client::{BOUND, Border, TOKEN, change, close_code, connect, frame};
+use crate::shapes::takes;
 
 #[tokio::test]
 async fn a_message_is_told_as_row_queue_and_counts() {
@@ -44,6 +50,112 @@ async fn each_kind_of_change_carries_its_current_state() {
     border.host.put(chat, Input::Command(Command::Delete)).await;
     let removed = change(&mut socket, is("removed")).await;
     assert_eq!((&removed["chat"], &removed["value"]), (&json!(chat.to_string()), &Value::Null));
+}
+
+/// What so many long messages that wait cost a client, in bytes of what is told of the queue. Each
+/// is heard of before the next is sent.
+async fn told_of_a_queue(messages: usize) -> usize {
+    let border = Border::new();
+    let chat = border.chat().await;
+    border.post(&format!("/api/v1/chats/{chat}/queue/pause"), json!({})).await;
+    let mut socket = connect(border.serve().await, "").await;
+    let long = "x".repeat(20_000);
+    let mut bytes = 0;
+    for n in 1..=messages {
+        border.post(&format!("/api/v1/chats/{chat}/messages"), json!({"text": long})).await;
+        let mut heard = false;
+        while !heard {
+            let frame = frame(&mut socket).await;
+            for change in frame["changes"].as_array().into_iter().flatten() {
+                bytes += if change["what"] == "queue" { change.to_string().len() } else { 0 };
+                heard |= change["what"] == "chat" && change["value"]["queue_length"] == n;
+            }
+        }
+    }
+    bytes
+}
+
+#[tokio::test]
+async fn what_a_growing_queue_costs_a_client_grows_with_its_messages_only() {
+    let (one, two) = (told_of_a_queue(60).await, told_of_a_queue(120).await);
+    assert!(two <= one * 2 + one / 10, "{one} bytes for 60 messages, {two} for 120");
+}
+
+#[tokio::test]
+async fn a_change_of_a_long_queue_tells_its_beginning_and_where_the_rest_is() {
+    let border = Border::new();
+    let chat = border.chat().await;
+    let mut socket = connect(border.serve().await, "").await;
+    border.post(&format!("/api/v1/chats/{chat}/queue/pause"), json!({})).await;
+    let messages = format!("/api/v1/chats/{chat}/messages");
+    let long = "x".repeat(QUEUE_TOLD_HEAD_BYTES + 1);
+    let most = QUEUE_TOLD_MESSAGES_MAX;
+    let mut ids = Vec::new();
+    for n in 0..=most {
+        let text = if n == 0 { long.as_str() } else { "short" };
+        let got = border.post(&messages, json!({"text": text})).await;
+        ids.push(got.json()["message"]["id"].clone());
+    }
+    let mut queue = Value::Null;
+    change(&mut socket, |change| {
+        if change["what"] == "queue" {
+            queue = change["value"].clone();
+        }
+        change["what"] == "chat" && change["value"]["queue_length"] == most + 1
+    })
+    .await;
+    let items = queue["items"].as_array().unwrap();
+    let told: Vec<_> = items.iter().map(|item| item["message"].clone()).collect();
+    assert_eq!((told, &queue["next"]), (ids[..most].to_vec(), &ids[most]));
+    assert_eq!(items[0]["text"].as_str().unwrap().len(), QUEUE_TOLD_HEAD_BYTES);
+    assert_eq!(items[0]["full"]["bytes"], long.len());
+    assert_eq!((&items[1]["text"], &items[1]["full"]), (&json!("short"), &Value::Null));
+    let next = queue["next"].as_str().unwrap();
+    let rest = border.get(&format!("/api/v1/chats/{chat}/queue?from={next}")).await;
+    assert_eq!(rest["items"][0]["message"], next);
+    assert_eq!(rest["next"], Value::Null);
+}
+
+/// A snapshot holds the newest page of each chat that is named, as far as there is room.
+#[tokio::test]
+async fn the_items_of_a_snapshot_are_bounded_in_bytes() {
+    let border = Border::new();
+    let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
+    let chat: ChatId = got.json()["id"].as_str().unwrap().parse().unwrap();
+    takes(&border.host, chat).await;
+    let others: Vec<_> = (1..EVENT_CHATS_MAX).map(|_| border.chat()).collect();
+    let others = futures_util::future::join_all(others).await;
+    let lines = 20;
+    for item in 1..=lines {
+        let (kind, role) = (ItemKind::Message, Role::Agent);
+        let body = holdfast_core::item::Body::Text;
+        border.host.says(chat, ProviderEvent::ItemOpened { item, kind, role, body }).await;
+        let text = format!("{item} {}", "x".repeat(ITEM_TEXT_HEAD_BYTES));
+        let said = ProviderEvent::ItemText { item, field: Field::Text, at: 0, text };
+        border.host.says(chat, said).await;
+    }
+    let address = border.serve().await;
+    let snapshot = async |query: String| {
+        let mut socket = connect(address, &query).await;
+        frame(&mut socket).await;
+        frame(&mut socket).await["items"].as_array().unwrap().clone()
+    };
+    assert_eq!(snapshot(format!("?chat={chat}")).await.len(), lines as usize + 1);
+    let also: String = others.iter().map(|other| format!("&chat={other}")).collect();
+    let items = snapshot(format!("?chat={chat}{also}")).await;
+    let room = SNAPSHOT_ITEMS_BYTES_MAX / EVENT_CHATS_MAX;
+    let bytes: usize = items.iter().map(|item| item.to_string().len()).sum();
+    assert!(bytes <= room && bytes > room / 2, "{bytes} of {room}");
+    // The newest ones, without a gap.
+    let seqs: Vec<_> = items.iter().map(|item| item["seq"].as_u64().unwrap()).collect();
+    let newest = border.get(&format!("/api/v1/chats/{chat}/items?limit=200")).await;
+    let newest: Vec<_> = newest["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(seqs, newest[newest.len() - seqs.len()..]);
 }
 
 #[tokio::test]

@@ -1,8 +1,11 @@
 //! Chats: slots, lists, counts, drafts, deletion.
 
+use std::sync::Arc;
+
 use holdfast_core::fact::{Author, Death, Fact, Place};
 use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, Seq};
+use holdfast_core::input::Reply;
 use holdfast_core::item::{Body, Field, ItemKind};
 use holdfast_core::limits::DRAFT_BYTES_MAX;
 use holdfast_core::offer::Failure;
@@ -11,7 +14,7 @@ use holdfast_core::time::Micros;
 use super::feed::offered;
 use super::pen::{accepted, chat_id, message_id};
 use super::{Backend, Pen};
-use crate::{ChatFilter, CommitError, Counts, MessageState, PageFrom, QueryError, What};
+use crate::{ChatFilter, CommitError, Counts, MessageState, Operation, PageFrom, QueryError, What};
 
 fn bound(slot: Option<&str>) -> Fact {
     Fact::SlotBound { slot: slot.map(str::to_owned) }
@@ -143,7 +146,7 @@ pub(super) async fn a_deleted_chat_is_gone(mut b: impl Backend) {
     let item = pen.item(9, ItemKind::Message, Body::Text).await;
     pen.put([offered(1)]).await;
     let principal = || "ada".to_owned();
-    b.store().put_draft(pen.id, principal(), "draft".to_owned(), Micros(1)).await.unwrap();
+    b.store().put_draft(pen.id, principal(), "draft".to_owned(), Micros(1), None).await.unwrap();
     let done = pen.put([Fact::ChatDeleted]).await;
     let told = b.store().changes(done.changes().start - 1, 10).await.unwrap();
     assert!(told.iter().any(|c| c.what == What::Removed && c.chat == Some(pen.id)));
@@ -167,7 +170,7 @@ pub(super) async fn a_deleted_chat_is_gone(mut b: impl Backend) {
         assert_eq!(store.item(pen.id, item).await.unwrap(), None);
         assert_eq!(store.item_text(pen.id, item, Field::Text, 0..5).await.unwrap(), None);
         assert!(store.turns(pen.id, None, 9).await.unwrap().is_empty());
-        assert!(store.queue(pen.id).await.unwrap().is_empty());
+        assert!(super::messages::queue(&*store, pen.id).await.is_empty());
         assert!(store.facts(pen.id, Seq(0), 9).await.unwrap().is_empty());
         assert!(store.offers().await.unwrap().is_empty());
         assert_eq!(store.draft(pen.id, principal()).await.unwrap(), None);
@@ -176,7 +179,7 @@ pub(super) async fn a_deleted_chat_is_gone(mut b: impl Backend) {
         assert_eq!((row.state, row.text.as_str()), (MessageState::Withdrawn(withdrawn), ""));
         let row = store.message(pen.id, handed).await.unwrap().unwrap();
         assert_eq!((row.state, row.text.as_str()), (MessageState::Taken, ""));
-        let draft = store.put_draft(pen.id, principal(), "x".to_owned(), Micros(1)).await;
+        let draft = store.put_draft(pen.id, principal(), "x".to_owned(), Micros(1), None).await;
         assert!(matches!(draft, Err(CommitError::Refused(_))));
         let loaded = store.load(pen.id).await.unwrap().unwrap();
         assert_eq!((loaded.chat.head, loaded.read_only), (pen.chat.head.clone(), None));
@@ -194,7 +197,7 @@ pub(super) async fn a_draft_is_kept_until_a_message_clears_it(mut b: impl Backen
     let mut pen = Pen::open(b.store(), 1).await;
     let (ada, bob) = (|| "ada".to_owned(), || "bob".to_owned());
     let put = |store: &dyn crate::Store, who: String, text: &str| {
-        store.put_draft(chat_id(1), who, text.to_owned(), Micros(7))
+        store.put_draft(chat_id(1), who, text.to_owned(), Micros(7), None)
     };
     put(&*b.store(), ada(), "half a th").await.unwrap();
     put(&*b.store(), ada(), "half a thought").await.unwrap();
@@ -219,6 +222,36 @@ pub(super) async fn a_draft_is_kept_until_a_message_clears_it(mut b: impl Backen
     let long = "x".repeat(DRAFT_BYTES_MAX + 1);
     assert!(matches!(put(&*store, ada(), &long).await, Err(CommitError::Refused(_))));
     put(&*store, ada(), &long[1..]).await.unwrap();
-    let nowhere = store.put_draft(chat_id(8), ada(), "x".to_owned(), Micros(1)).await;
+    let nowhere = store.put_draft(chat_id(8), ada(), "x".to_owned(), Micros(1), None).await;
     assert!(matches!(nowhere, Err(CommitError::Refused(_))));
+}
+
+pub(super) async fn a_draft_is_put_once_under_one_key(mut b: impl Backend) {
+    let pen = Pen::open(b.store(), 1).await;
+    let ada = || "ada".to_owned();
+    let operation = || {
+        let (principal, key, reply) = (ada(), "k".to_owned(), Reply::Done);
+        Some(Operation { principal, key, body: [1; 32], reply })
+    };
+    let put = |store: Arc<dyn crate::Store>, text: &str, at: i64, operation| {
+        store.put_draft(chat_id(1), ada(), text.to_owned(), Micros(at), operation)
+    };
+    put(b.store(), "older", 7, operation()).await.unwrap();
+    put(b.store(), "newer", 8, None).await.unwrap();
+    let again = put(b.store(), "older", 9, operation()).await;
+    assert_eq!(again, Err(CommitError::OperationExists));
+    // What is refused spends no key.
+    let refused = b.store().put_draft(
+        chat_id(8),
+        ada(),
+        "x".to_owned(),
+        Micros(9),
+        operation().map(|o| Operation { key: "free".to_owned(), ..o }),
+    );
+    assert!(matches!(refused.await, Err(CommitError::Refused(_))));
+    b.reopen();
+    assert_eq!(b.store().draft(pen.id, ada()).await.unwrap().unwrap().text, "newer");
+    assert_eq!(b.store().operation(ada(), "free".to_owned()).await.unwrap(), None);
+    let stored = b.store().operation(ada(), "k".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.chat, stored.at), (Some(pen.id), Micros(7)));
 }

@@ -5,8 +5,9 @@ use holdfast_core::ids::{Position, Seq};
 use holdfast_core::input::Reply;
 use holdfast_core::item::Row;
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
+use holdfast_core::time::Micros;
 
-use super::pen::{accepted, attempt_id, message_id, opened};
+use super::pen::{accepted, attempt_id, chat_id, message_id, opened};
 use super::{Backend, Pen};
 use crate::{CommitError, FactRow, Operation, Progress, StoredFact};
 
@@ -36,7 +37,7 @@ pub(super) async fn a_decision_on_an_old_head_is_fenced(b: impl Backend) {
     // Also a chat that is there already, and one that is not there.
     let error = Pen::new(b.store(), 1).refused([opened()], []).await;
     assert!(matches!(error, CommitError::Fenced { .. }), "{error}");
-    second.id = super::pen::chat_id(2);
+    second.id = chat_id(2);
     let error = second.refused([titled("third")], []).await;
     assert!(matches!(error, CommitError::Fenced { .. }), "{error}");
 }
@@ -119,12 +120,50 @@ pub(super) async fn a_key_is_spent_once(b: impl Backend) {
     assert_eq!(store.chat(pen.id).await.unwrap().unwrap().title.as_deref(), Some("first"));
 
     let stored = store.operation("ada".into(), "k".into()).await.unwrap().unwrap();
-    assert_eq!((stored.chat, stored.at, stored.operation), (pen.id, at, key("k")));
+    assert_eq!((stored.chat, stored.at), (Some(pen.id), at));
+    assert_eq!((stored.operation, stored.row), (key("k"), None));
     // Keys of two principals never meet.
     let mut unit = pen.unit(vec![titled("third")], Vec::new());
     unit.operation = Some(Operation { principal: "bob".to_owned(), ..key("k") });
     pen.commit(unit).await.unwrap();
     assert_eq!(store.operation("ada".into(), "other".into()).await.unwrap(), None);
+}
+
+/// What a caller was shown of a chat it is shown again, whatever became of the chat.
+pub(super) async fn a_row_that_was_shown_is_kept_as_it_was(mut b: impl Backend) {
+    let shows = |k: &str| Operation { reply: Reply::Row, ..key(k) };
+    let mut pen = Pen::open(b.store(), 1).await;
+    let mut unit = pen.unit(vec![titled("first")], Vec::new());
+    unit.operation = Some(shows("k"));
+    pen.commit(unit).await.unwrap();
+    let first = pen.store.chat(pen.id).await.unwrap().unwrap();
+    assert_eq!(first.title.as_deref(), Some("first"));
+    pen.store.remember(Some(pen.id), shows("nothing"), Micros(5)).await.unwrap();
+    pen.put([titled("second")]).await;
+    pen.put([Fact::ChatDeleted]).await;
+    b.reopen();
+    for k in ["k", "nothing"] {
+        let stored = b.store().operation("ada".into(), k.into()).await.unwrap().unwrap();
+        assert_eq!((stored.chat, stored.row), (Some(pen.id), Some(first.clone())));
+    }
+}
+
+pub(super) async fn an_operation_about_several_chats_is_kept_by_itself(mut b: impl Backend) {
+    let store = b.store();
+    let before = store.change_bounds().await.unwrap();
+    let (offers, superseded) = (vec![(chat_id(1), Micros(9))], vec![chat_id(2)]);
+    let all = Operation { reply: Reply::Chosen { offers, superseded }, ..key("k") };
+    store.remember(None, all.clone(), Micros(5)).await.unwrap();
+    let again = store.remember(None, key("k"), Micros(6)).await;
+    assert_eq!(again, Err(CommitError::OperationExists));
+    assert_eq!(store.change_bounds().await.unwrap(), before);
+    let mut pen = Pen::open(b.store(), 1).await;
+    let mut unit = pen.unit(vec![titled("x")], Vec::new());
+    unit.operation = Some(key("k"));
+    assert_eq!(pen.commit(unit).await.unwrap_err(), CommitError::OperationExists);
+    b.reopen();
+    let stored = b.store().operation("ada".into(), "k".into()).await.unwrap().unwrap();
+    assert_eq!((stored.chat, stored.at, stored.operation), (None, Micros(5), all));
 }
 
 pub(super) async fn a_failed_commit_spends_no_key(b: impl Backend) {
@@ -158,7 +197,7 @@ pub(super) async fn calls_at_the_same_time_fail_each_by_itself(b: impl Backend) 
                 assert!(n % 4 == 0 && matches!(error, CommitError::Refused(_)), "{n}: {error}");
             }
         }
-        let there = store.chat(super::pen::chat_id(n)).await.unwrap().is_some();
+        let there = store.chat(chat_id(n)).await.unwrap().is_some();
         assert_eq!(there, n % 4 != 0, "{n}");
     }
     ranges.sort_by_key(|range| range.start);
@@ -211,7 +250,7 @@ pub(super) async fn facts_are_read_back_in_order(b: impl Backend) {
     let message = accepted(1, "hi", Author::App, Place::Tail);
     pen.put([titled("a"), message.clone()]).await;
     let facts = b.store().facts(pen.id, Seq(1), 10).await.unwrap();
-    let at = holdfast_core::time::Micros(pen.now);
+    let at = Micros(pen.now);
     let row = |seq, fact| FactRow { seq: Seq(seq), at, fact: StoredFact::Known(fact) };
     assert_eq!(facts, [row(2, titled("a")), row(3, message)]);
     assert_eq!(b.store().facts(pen.id, Seq(0), 1).await.unwrap().len(), 1);

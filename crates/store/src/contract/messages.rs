@@ -1,17 +1,23 @@
 //! Messages and the queue.
 
 use holdfast_core::fact::{Author, Evidence, Fact, Paused, Place, RefusedWhy, WithdrawnWhy};
-use holdfast_core::ids::{FrameNo, MessageId, TaskId, TurnId};
+use holdfast_core::ids::{ChatId, FrameNo, MessageId, TaskId, TurnId};
 use holdfast_core::item::Row;
 use holdfast_core::provider::TaskKind;
 
 use super::pen::{accepted, attempt_id, message_id};
 use super::{Backend, Pen};
-use crate::{CommitError, MessageState};
+use crate::{CommitError, MessageRow, MessageState, QueueBounds, Store};
+
+/// All that waits, with its texts.
+pub(crate) async fn queue(store: &dyn Store, chat: ChatId) -> Vec<MessageRow> {
+    let all = QueueBounds { messages: 10_000, head_bytes: 1 << 20, bytes: usize::MAX };
+    store.queue(chat, None, all).await.unwrap().unwrap().rows
+}
 
 /// The ids that wait, by the rows; they are those that the head's fold has.
 async fn waiting(pen: &Pen) -> Vec<MessageId> {
-    let rows = pen.store.queue(pen.id).await.unwrap();
+    let rows = queue(&*pen.store, pen.id).await;
     let by_rows: Vec<_> = rows.iter().map(|row| row.id).collect();
     let by_fold: Vec<_> = pen.chat.aside.queue.iter().map(|queued| queued.message).collect();
     assert_eq!(by_rows, by_fold);
@@ -55,7 +61,7 @@ pub(super) async fn the_queue_is_in_the_order_of_the_head(b: impl Backend) {
     let text = Row::MessageText { message: message_id(2), text: "other".to_owned() };
     pen.write([edited, Fact::QueuePaused { by: Paused::Person }], [text]).await;
     assert_eq!(waiting(&pen).await, ids([4, 2, 5]));
-    let row = &pen.store.queue(pen.id).await.unwrap()[1];
+    let row = &queue(&*pen.store, pen.id).await[1];
     assert_eq!((row.text.as_str(), row.bytes, row.digest.as_str()), ("other", 5, "d"));
     // A fact about a message that is not there, or does not wait, moves nothing.
     let (message, place) = (message_id(77), Place::Head);
@@ -66,6 +72,30 @@ pub(super) async fn the_queue_is_in_the_order_of_the_head(b: impl Backend) {
     ])
     .await;
     assert_eq!(waiting(&pen).await, ids([4, 2, 5]));
+}
+
+pub(super) async fn the_queue_is_read_in_pages_of_beginnings(b: impl Backend) {
+    let mut pen = Pen::open(b.store(), 1).await;
+    for n in 1..=5 {
+        pen.accept(n, &format!("{n}é{}", "x".repeat(100_000))).await;
+    }
+    let page = async |from, messages, head_bytes, bytes| {
+        let bounds = QueueBounds { messages, head_bytes, bytes };
+        let page = pen.store.queue(pen.id, from, bounds).await.unwrap()?;
+        let texts: Vec<String> = page.rows.iter().map(|row| row.text.clone()).collect();
+        assert!(page.rows.iter().all(|row| row.bytes == 100_003));
+        Some((texts, page.next))
+    };
+    let texts = |ns: &[u32]| ns.iter().map(|n| format!("{n}é")).collect::<Vec<_>>();
+    // Two bytes would cut the é.
+    assert_eq!(page(None, 1, 2, 9).await, Some((vec!["1".to_owned()], Some(message_id(2)))));
+    assert_eq!(page(None, 2, 3, 99).await, Some((texts(&[1, 2]), Some(message_id(3)))));
+    assert_eq!(page(None, 9, 3, 9).await, Some((texts(&[1, 2, 3]), Some(message_id(4)))));
+    assert_eq!(page(None, 5, 3, 15).await, Some((texts(&[1, 2, 3, 4, 5]), None)));
+    assert_eq!(page(Some(message_id(4)), 9, 3, 99).await, Some((texts(&[4, 5]), None)));
+    // One at least, however little room there is.
+    assert_eq!(page(None, 0, 3, 0).await, Some((texts(&[1]), Some(message_id(2)))));
+    assert_eq!(page(Some(message_id(9)), 9, 3, 99).await, None);
 }
 
 pub(super) async fn a_message_goes_its_way(b: impl Backend) {

@@ -4,7 +4,7 @@ mod chats;
 pub(crate) mod feed;
 mod items;
 mod journal;
-mod messages;
+pub(crate) mod messages;
 pub(crate) mod pen;
 mod prompts;
 mod random;
@@ -88,6 +88,8 @@ contract! {
         a_unit_that_contradicts_itself_is_refused,
         a_group_is_stored_as_a_whole_or_not_at_all,
         a_key_is_spent_once,
+        a_row_that_was_shown_is_kept_as_it_was,
+        an_operation_about_several_chats_is_kept_by_itself,
         a_failed_commit_spends_no_key,
         calls_at_the_same_time_fail_each_by_itself,
         what_was_committed_is_there_after_opening_again,
@@ -95,6 +97,7 @@ contract! {
         facts_are_read_back_in_order;
     messages:
         the_queue_is_in_the_order_of_the_head,
+        the_queue_is_read_in_pages_of_beginnings,
         a_message_goes_its_way,
         a_message_cannot_be_accepted_twice,
         the_last_prompt_is_a_persons_last_message,
@@ -120,7 +123,8 @@ contract! {
         counts_follow_the_summaries,
         owing_chats_are_found,
         a_deleted_chat_is_gone,
-        a_draft_is_kept_until_a_message_clears_it;
+        a_draft_is_kept_until_a_message_clears_it,
+        a_draft_is_put_once_under_one_key;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,

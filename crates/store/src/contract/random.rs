@@ -154,7 +154,7 @@ async fn told(store: &Arc<dyn Store>, pen: &Pen) -> Vec<String> {
     all.push(format!("{:?}", store.chat(id).await));
     all.push(format!("{:?}", store.items(id, PageFrom::Newest, 100).await));
     all.push(format!("{:?}", store.turns(id, None, 100).await));
-    all.push(format!("{:?}", store.queue(id).await));
+    all.push(format!("{:?}", super::messages::queue(&**store, id).await));
     all.push(format!("{:?}", store.facts(id, Seq(0), 1000).await));
     all.push(format!("{:?}", store.offer(id).await));
     for n in 1..=12 {

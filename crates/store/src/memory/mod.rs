@@ -18,11 +18,12 @@ use uuid::Uuid;
 pub use store::MemoryStore;
 
 use crate::change::{Change, ChangeBounds};
-use crate::journal::{CommitError, Committed, Journal, Pending, Unit};
+use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
     ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, StoredOperation, TaskRow, TextRange, TurnRow,
+    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
+    TurnRow,
 };
 
 /// A [`MemoryStore`] that is shared, behind the traits.
@@ -110,8 +111,13 @@ impl Store for Memory {
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>> {
         self.ask(|store| store.message(chat, message))
     }
-    fn queue(&self, chat: ChatId) -> Answer<Vec<MessageRow>> {
-        self.ask(|store| store.queue(chat))
+    fn queue(
+        &self,
+        chat: ChatId,
+        from: Option<MessageId>,
+        bounds: QueueBounds,
+    ) -> Answer<Option<QueuePage>> {
+        self.ask(|store| store.queue_page(chat, from, bounds))
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask(|store| store.prompt(chat, prompt))
@@ -155,8 +161,19 @@ impl Store for Memory {
         principal: String,
         text: String,
         at: Micros,
+        operation: Option<Operation>,
     ) -> Pending<(), CommitError> {
-        let done = self.with(|store| store.put_draft(chat, principal, text, at));
+        let draft = Draft { text, at };
+        let done = self.with(|store| store.put_draft(chat, principal, draft, operation));
+        Box::pin(std::future::ready(done))
+    }
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        operation: Operation,
+        at: Micros,
+    ) -> Pending<(), CommitError> {
+        let done = self.with(|store| store.remember(chat, operation, at));
         Box::pin(std::future::ready(done))
     }
     fn incarnation(&self) -> Uuid {

@@ -12,12 +12,12 @@ use holdfast_core::limits::PAGE_ITEMS_MAX;
 use super::chat::{Item, StoredChat};
 use super::store::MemoryStore;
 use crate::change::{Change, ChangeBounds};
-use crate::derive::{counted, owes, text_head};
+use crate::derive::{counted, owes, text_head, valid_head};
 use crate::query::QUERY_ROWS_MAX;
 use crate::rows::{
     ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, StoredFact, StoredOperation, TEXT_RANGE_BYTES_MAX, TaskRow,
-    TextRange, TurnRow,
+    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredFact, StoredOperation,
+    TEXT_RANGE_BYTES_MAX, TaskRow, TextRange, TurnRow,
 };
 
 /// Each answers as the method of the same name of [`crate::Store`].
@@ -187,6 +187,33 @@ impl MemoryStore {
         let Some(chat) = self.here(chat) else { return Vec::new() };
         let rows = chat.queue.iter().filter_map(|id| chat.messages.get(id));
         rows.map(|row| row.as_ref().clone()).collect()
+    }
+
+    /// A page of the messages that wait; none if there is no such message to begin with.
+    #[must_use]
+    pub fn queue_page(
+        &self,
+        chat: ChatId,
+        from: Option<MessageId>,
+        bounds: QueueBounds,
+    ) -> Option<QueuePage> {
+        let rows = self.queue(chat);
+        let first = match from {
+            None => 0,
+            Some(from) => rows.iter().position(|row| row.id == from)?,
+        };
+        let mut page = QueuePage::default();
+        let mut bytes = 0;
+        for row in rows.into_iter().skip(first) {
+            let text = valid_head(row.text.as_bytes(), bounds.head_bytes).to_owned();
+            bytes += text.len();
+            if bounds.is_full(page.rows.len(), bytes) {
+                page.next = Some(row.id);
+                break;
+            }
+            page.rows.push(MessageRow { text, ..row });
+        }
+        Some(page)
     }
 
     #[must_use]

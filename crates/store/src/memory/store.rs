@@ -1,5 +1,6 @@
 //! The memory store itself: synchronous, deterministic, cloned as a whole.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::chat::StoredChat;
 use super::project;
 use crate::change::{Change, Touched, What};
 use crate::derive::{check, counted, missing};
-use crate::journal::{CommitError, Committed, Unit};
+use crate::journal::{CommitError, Committed, Operation, Unit};
 use crate::rows::{Draft, StoredOperation};
 
 /// Changes that the feed keeps.
@@ -111,13 +112,7 @@ impl MemoryStore {
         let before = self.chats.get(&unit.chat).cloned();
         check(unit, before.as_ref().map_or(Seq(0), |chat| chat.head.seq))?;
         if let Some(operation) = &unit.operation {
-            let key = (operation.principal.clone(), operation.key.clone());
-            if self.operations.contains_key(&key) {
-                return Err(CommitError::OperationExists);
-            }
-            let (chat, at, operation) = (unit.chat, unit.at, operation.clone());
-            self.operations.insert(key.clone(), StoredOperation { chat, at, operation });
-            undo.operations.insert(key);
+            undo.operations.insert(self.take_key(Some(unit.chat), operation.clone(), unit.at)?);
         }
         undo.chats.entry(unit.chat).or_insert_with(|| before.clone());
 
@@ -156,6 +151,9 @@ impl MemoryStore {
             }
         }
         self.chats.insert(unit.chat, Arc::new(chat));
+        if let Some(operation) = &unit.operation {
+            self.show_row(unit.chat, &(operation.principal.clone(), operation.key.clone()));
+        }
         Ok(first..self.newest + 1)
     }
 
@@ -169,24 +167,76 @@ impl MemoryStore {
     /// Keeps what this principal is writing; an empty text removes it.
     ///
     /// # Errors
-    /// [`CommitError::Refused`] for a text over `DRAFT_BYTES_MAX` and for a chat that is not there.
+    /// [`CommitError::Refused`] for a text over `DRAFT_BYTES_MAX` and for a chat that is not there,
+    /// [`CommitError::OperationExists`] for a key that is spent.
     pub fn put_draft(
         &mut self,
         chat: ChatId,
         principal: String,
-        text: String,
-        at: Micros,
+        draft: Draft,
+        operation: Option<Operation>,
     ) -> Result<(), CommitError> {
-        if text.len() > DRAFT_BYTES_MAX {
+        if draft.text.len() > DRAFT_BYTES_MAX {
             return Err(CommitError::Refused(format!("a draft is over {DRAFT_BYTES_MAX} bytes")));
         }
-        let here = self.chats.get_mut(&chat).filter(|chat| chat.head.life != Life::Deleted);
-        let here = Arc::make_mut(here.ok_or_else(|| missing(chat, "rows"))?);
-        if text.is_empty() {
-            here.drafts.remove(&principal);
-        } else {
-            here.drafts.insert(principal, Draft { text, at });
+        if self.chats.get(&chat).is_none_or(|chat| chat.head.life == Life::Deleted) {
+            return Err(missing(chat, "rows"));
+        }
+        if let Some(operation) = operation {
+            self.take_key(Some(chat), operation, draft.at)?;
+        }
+        let here = self.chats.get_mut(&chat).map(Arc::make_mut);
+        if let Some(here) = here {
+            if draft.text.is_empty() {
+                here.drafts.remove(&principal);
+            } else {
+                here.drafts.insert(principal, draft);
+            }
         }
         Ok(())
+    }
+
+    /// Keeps an operation by itself.
+    ///
+    /// # Errors
+    /// [`CommitError::OperationExists`] for a key that is spent.
+    pub fn remember(
+        &mut self,
+        chat: Option<ChatId>,
+        operation: Operation,
+        at: Micros,
+    ) -> Result<(), CommitError> {
+        let key = self.take_key(chat, operation, at)?;
+        if let Some(chat) = chat {
+            self.show_row(chat, &key);
+        }
+        Ok(())
+    }
+
+    /// Takes a key that is free.
+    fn take_key(
+        &mut self,
+        chat: Option<ChatId>,
+        operation: Operation,
+        at: Micros,
+    ) -> Result<(String, String), CommitError> {
+        let key = (operation.principal.clone(), operation.key.clone());
+        match self.operations.entry(key.clone()) {
+            Entry::Occupied(_) => Err(CommitError::OperationExists),
+            Entry::Vacant(free) => {
+                free.insert(StoredOperation { chat, at, operation, row: None });
+                Ok(key)
+            }
+        }
+    }
+
+    /// Keeps the row that the answer to an operation shows, if it shows one.
+    fn show_row(&mut self, chat: ChatId, key: &(String, String)) {
+        let row = self.chat(chat);
+        if let Some(stored) = self.operations.get_mut(key)
+            && stored.operation.reply.shows_row()
+        {
+            stored.row = row;
+        }
     }
 }

@@ -5,17 +5,20 @@
 //! savepoints included: then the batch is void and each call is tried again alone. Only where
 //! the commit itself fails at the disk is the outcome open.
 
+use holdfast_core::ids::ChatId;
 use holdfast_core::limits::DRAFT_BYTES_MAX;
 use holdfast_fault::point;
 use rusqlite::{Connection, params};
 use std::ops::Range;
 
 use super::fail::{Class, Fail, class};
+use super::operations;
 use super::project;
 use super::read;
 use super::writer::{Answered, Call};
 use crate::derive::missing;
 use crate::journal::{CommitError, Committed, Unit};
+use crate::rows::Draft;
 
 /// What has become of a batch.
 pub(super) struct Written {
@@ -36,7 +39,7 @@ pub(super) enum Outcome {
 /// An answer that waits to be given.
 pub(super) enum Reply {
     Commit(Answered<Vec<Committed<Unit>>>, Result<Vec<Committed<Unit>>, CommitError>),
-    Draft(Answered<()>, Result<(), CommitError>),
+    Plain(Answered<()>, Result<(), CommitError>),
 }
 
 impl Reply {
@@ -44,7 +47,7 @@ impl Reply {
     pub(super) fn send(self) {
         match self {
             Self::Commit(to, answer) => drop(to.send(answer)),
-            Self::Draft(to, answer) => drop(to.send(answer)),
+            Self::Plain(to, answer) => drop(to.send(answer)),
         }
     }
 }
@@ -114,7 +117,9 @@ fn answer(batch: Vec<Call>, done: Vec<Result<Done, CommitError>>) -> Vec<Reply> 
             });
             Some(Reply::Commit(answer, committed))
         }
-        Call::Draft { answer, .. } => Some(Reply::Draft(answer, done.map(|_| ()))),
+        Call::Draft { answer, .. } | Call::Remember { answer, .. } => {
+            Some(Reply::Plain(answer, done.map(|_| ())))
+        }
         Call::Stop => None,
     });
     replies.collect()
@@ -186,26 +191,40 @@ fn run(db: &Connection, call: &Call, newest: &mut u64) -> Result<Done, Fail> {
         Call::Commit { units, .. } => {
             units.iter().map(|unit| project::apply(db, unit, newest)).collect()
         }
-        Call::Draft { chat, principal, text, at, .. } => {
-            if text.len() > DRAFT_BYTES_MAX {
-                let text = format!("a draft is over {DRAFT_BYTES_MAX} bytes");
-                return Err(CommitError::Refused(text).into());
+        Call::Draft { chat, principal, draft, operation, .. } => {
+            if let Some(operation) = operation {
+                operations::take(db, Some(*chat), draft.at, operation)?;
             }
-            let uuid = chat.uuid();
-            let key = uuid.as_bytes().as_slice();
-            if !read::is_here(db, key)? {
-                return Err(missing(*chat, "rows").into());
-            }
-            if text.is_empty() {
-                let sql = "DELETE FROM drafts WHERE chat = ? AND principal = ?";
-                db.prepare_cached(sql)?.execute(params![key, principal])?;
-            } else {
-                let sql = "INSERT OR REPLACE INTO drafts (chat, principal, text, at)
-                    VALUES (?, ?, ?, ?)";
-                db.prepare_cached(sql)?.execute(params![key, principal, text, at.0])?;
+            put_draft(db, *chat, principal, draft)?;
+            Ok(Vec::new())
+        }
+        Call::Remember { chat, operation, at, .. } => {
+            operations::take(db, *chat, *at, operation)?;
+            if let Some(chat) = chat {
+                operations::show(db, *chat, operation)?;
             }
             Ok(Vec::new())
         }
         Call::Stop => Ok(Vec::new()),
     }
+}
+
+fn put_draft(db: &Connection, chat: ChatId, principal: &str, draft: &Draft) -> Result<(), Fail> {
+    if draft.text.len() > DRAFT_BYTES_MAX {
+        let text = format!("a draft is over {DRAFT_BYTES_MAX} bytes");
+        return Err(CommitError::Refused(text).into());
+    }
+    let uuid = chat.uuid();
+    let key = uuid.as_bytes().as_slice();
+    if !read::is_here(db, key)? {
+        return Err(missing(chat, "rows").into());
+    }
+    if draft.text.is_empty() {
+        let sql = "DELETE FROM drafts WHERE chat = ? AND principal = ?";
+        db.prepare_cached(sql)?.execute(params![key, principal])?;
+    } else {
+        let sql = "INSERT OR REPLACE INTO drafts (chat, principal, text, at) VALUES (?, ?, ?, ?)";
+        db.prepare_cached(sql)?.execute(params![key, principal, draft.text, draft.at.0])?;
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ mod batch;
 mod damage;
 mod fail;
 mod open;
+mod operations;
 mod project;
 mod read;
 mod readers;

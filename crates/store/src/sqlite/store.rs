@@ -11,14 +11,16 @@ use uuid::Uuid;
 
 use super::Sqlite;
 use super::fail::Fail;
+use super::operations;
 use super::read;
 use super::writer::{Answered, Call};
 use crate::change::{Change, ChangeBounds};
-use crate::journal::{CommitError, Committed, Journal, Pending, Unit};
+use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
     ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, StoredOperation, TaskRow, TextRange, TurnRow,
+    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
+    TurnRow,
 };
 
 impl Sqlite {
@@ -127,8 +129,13 @@ impl Store for Sqlite {
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>> {
         self.ask_chat(chat, move |db, key| read::message(db, key, message))
     }
-    fn queue(&self, chat: ChatId) -> Answer<Vec<MessageRow>> {
-        self.ask_here(chat, read::queue)
+    fn queue(
+        &self,
+        chat: ChatId,
+        from: Option<MessageId>,
+        bounds: QueueBounds,
+    ) -> Answer<Option<QueuePage>> {
+        self.ask_chat(chat, move |db, key| read::queue(db, key, from, bounds))
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask_here(chat, move |db, key| read::prompt(db, key, prompt))
@@ -149,7 +156,7 @@ impl Store for Sqlite {
         self.ask(read::failures)
     }
     fn operation(&self, principal: String, key: String) -> Answer<Option<StoredOperation>> {
-        self.ask(move |db| read::operation(db, principal, key))
+        self.ask(move |db| operations::get(db, principal, key))
     }
     fn counts(&self) -> Answer<Counts> {
         self.ask(read::counts)
@@ -172,8 +179,18 @@ impl Store for Sqlite {
         principal: String,
         text: String,
         at: Micros,
+        operation: Option<Operation>,
     ) -> Pending<(), CommitError> {
-        self.call(move |answer| Call::Draft { chat, principal, text, at, answer })
+        let draft = Draft { text, at };
+        self.call(move |answer| Call::Draft { chat, principal, draft, operation, answer })
+    }
+    fn remember(
+        &self,
+        chat: Option<ChatId>,
+        operation: Operation,
+        at: Micros,
+    ) -> Pending<(), CommitError> {
+        self.call(move |answer| Call::Remember { chat, operation, at, answer })
     }
     fn incarnation(&self) -> Uuid {
         self.inner.identity.incarnation

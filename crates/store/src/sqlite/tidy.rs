@@ -40,7 +40,8 @@ impl Tidy {
         for call in batch {
             let at = match call {
                 Call::Commit { units, .. } => units.last().map(|unit| unit.at),
-                Call::Draft { at, .. } => Some(*at),
+                Call::Draft { draft, .. } => Some(draft.at),
+                Call::Remember { at, .. } => Some(*at),
                 Call::Stop => None,
             };
             if let Some(at) = at {

@@ -16,7 +16,8 @@ use super::batch;
 use super::damage::Damage;
 use super::open;
 use super::tidy::Tidy;
-use crate::journal::{CommitError, Committed, Unit};
+use crate::journal::{CommitError, Committed, Operation, Unit};
+use crate::rows::Draft;
 
 /// Calls that may wait for the writer; a further one waits to be let in.
 pub(super) const CALLS_WAITING_MAX: usize = 1024;
@@ -44,7 +45,15 @@ pub(super) enum Call {
     /// Units that go together.
     Commit { units: Vec<Unit>, answer: Answered<Vec<Committed<Unit>>> },
     /// A draft.
-    Draft { chat: ChatId, principal: String, text: String, at: Micros, answer: Answered<()> },
+    Draft {
+        chat: ChatId,
+        principal: String,
+        draft: Draft,
+        operation: Option<Operation>,
+        answer: Answered<()>,
+    },
+    /// An operation by itself.
+    Remember { chat: Option<ChatId>, operation: Operation, at: Micros, answer: Answered<()> },
     /// Write what waits, then end.
     Stop,
 }
@@ -191,7 +200,9 @@ impl Call {
         // Whoever asked may be gone: then nobody needs the answer.
         match self {
             Self::Commit { answer, .. } => drop(answer.send(Err(error.clone()))),
-            Self::Draft { answer, .. } => drop(answer.send(Err(error.clone()))),
+            Self::Draft { answer, .. } | Self::Remember { answer, .. } => {
+                drop(answer.send(Err(error.clone())));
+            }
             Self::Stop => {}
         }
     }

@@ -13,7 +13,7 @@ use holdfast_core::ids::{ChatId, MessageId, Seq};
 use holdfast_core::item::Row;
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
-use holdfast_store::{Options, Sqlite, Store, StoredFact, Unit};
+use holdfast_store::{Options, QueueBounds, Sqlite, Store, StoredFact, Unit};
 use uuid::Uuid;
 
 /// Tells a child where its store is.
@@ -86,7 +86,8 @@ pub(crate) async fn load(store: &Sqlite, id: ChatId) -> Option<Chat> {
         }
     }
     assert_eq!(chat, loaded.chat);
-    let queue = store.queue(id).await.unwrap();
+    let all = QueueBounds { messages: 10_000, head_bytes: 1 << 20, bytes: usize::MAX };
+    let queue = store.queue(id, None, all).await.unwrap().unwrap().rows;
     let ids: Vec<_> = queue.iter().map(|row| row.id).collect();
     let folded: Vec<_> = chat.aside.queue.iter().map(|queued| queued.message).collect();
     assert_eq!(ids, folded);

@@ -20,10 +20,11 @@ pub(super) use self::chat::HEAD_VERSION;
 use self::chat::Record;
 pub(super) use self::item::PIECE_BYTES_MAX;
 use super::fail::Fail;
+use super::operations;
 use super::words::kind;
 use crate::change::{Touched, What};
 use crate::derive::{check, counted};
-use crate::journal::{CommitError, Progress, Unit};
+use crate::journal::{Progress, Unit};
 
 /// A unit on its way into the tables.
 struct Projection<'a> {
@@ -44,7 +45,9 @@ pub(super) fn apply(db: &Connection, unit: &Unit, newest: &mut u64) -> Result<Ra
     let key = uuid.as_bytes().as_slice();
     let stored = Record::read(db, key)?;
     check(unit, stored.as_ref().map_or(Seq(0), |record| record.seq))?;
-    operation(db, unit, key)?;
+    if let Some(operation) = &unit.operation {
+        operations::take(db, Some(unit.chat), unit.at, operation)?;
+    }
 
     let before = stored.as_ref().map(Record::shown);
     let record = stored.unwrap_or_else(|| Record::new(unit.at));
@@ -76,23 +79,11 @@ pub(super) fn apply(db: &Connection, unit: &Unit, newest: &mut u64) -> Result<Ra
             p.touched.add(What::Queue);
         }
     }
-    p.finish(newest)
-}
-
-/// Takes the caller's key, if it has one.
-fn operation(db: &Connection, unit: &Unit, key: &[u8]) -> Result<(), Fail> {
-    let Some(operation) = &unit.operation else { return Ok(()) };
-    let sql = "INSERT INTO operations (principal, key, chat, at, body, reply)
-        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    let reply = serde_json::to_string(&operation.reply)?;
-    let (principal, name) = (&operation.principal, &operation.key);
-    let body = operation.body.as_slice();
-    let stored =
-        db.prepare_cached(sql)?.execute(params![principal, name, key, unit.at.0, body, reply])?;
-    if stored == 0 {
-        return Err(CommitError::OperationExists.into());
+    let changes = p.finish(newest)?;
+    if let Some(operation) = &unit.operation {
+        operations::show(db, unit.chat, operation)?;
     }
-    Ok(())
+    Ok(changes)
 }
 
 impl Projection<'_> {

@@ -1,15 +1,14 @@
-//! What is the host's: offers, failures, operations, the change feed; and drafts.
+//! What is the host's: offers, failures, the change feed; and drafts.
 
 use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::{bad, load};
+use super::load;
 use crate::change::{Change, ChangeBounds};
-use crate::journal::Operation;
 use crate::query::QUERY_ROWS_MAX;
-use crate::rows::{Draft, FailureRow, OfferRow, StoredOperation};
+use crate::rows::{Draft, FailureRow, OfferRow};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{from_json, from_word};
 
@@ -71,25 +70,6 @@ pub(in crate::sqlite) fn failures(db: &Connection) -> Result<Vec<FailureRow>, Fa
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-pub(in crate::sqlite) fn operation(
-    db: &Connection,
-    principal: String,
-    key: String,
-) -> Result<Option<StoredOperation>, Fail> {
-    let sql = "SELECT chat, at, body, reply FROM operations WHERE principal = ? AND key = ?";
-    let mut sql = db.prepare_cached(sql)?;
-    let found = sql
-        .query_row(params![principal, key], |row| {
-            let (body, reply): ([u8; 32], String) = (row.get(2)?, row.get(3)?);
-            Ok((read_chat(row, 0)?, Micros(row.get(1)?), body, reply))
-        })
-        .optional()?;
-    let Some((chat, at, body, reply)) = found else { return Ok(None) };
-    let reply = from_json(&reply).ok_or_else(|| bad("a reply", &reply))?;
-    let operation = Operation { principal, key, body, reply };
-    Ok(Some(StoredOperation { chat, at, operation }))
 }
 
 /// Changes of a kind that this build does not know are left out.

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::{bad, is_here};
-use crate::rows::MessageRow;
+use crate::derive::valid_head;
+use crate::rows::{MessageRow, QueueBounds, QueuePage};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{from_word, message_state};
 
@@ -82,21 +83,52 @@ pub(super) fn without_text(
     found.map(read).transpose()
 }
 
-/// Bytes of texts that one answer carries of a queue: its later messages come without.
-const QUEUE_TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-pub(in crate::sqlite) fn queue(db: &Connection, key: &[u8]) -> Result<Vec<MessageRow>, Fail> {
-    let mut rows = waiting(db, key)?;
-    let mut room = QUEUE_TEXT_BYTES_MAX;
-    for row in &mut rows {
-        let bytes = usize::try_from(row.bytes).unwrap_or(usize::MAX);
-        let Some(left) = room.checked_sub(bytes) else { break };
-        room = left;
-        if let Some(whole) = message(db, key, row.id)? {
-            row.text = whole.text;
-        }
+/// None where no such message waits. Of each text only its beginning is held, one text at a time.
+pub(in crate::sqlite) fn queue(
+    db: &Connection,
+    key: &[u8],
+    from: Option<MessageId>,
+    bounds: QueueBounds,
+) -> Result<Option<QueuePage>, Fail> {
+    if !is_here(db, key)? {
+        return Ok(from.is_none().then(QueuePage::default));
     }
-    Ok(rows)
+    let first = match from {
+        None => i64::MIN,
+        Some(from) => match place(db, key, from)? {
+            Some(place) => place,
+            None => return Ok(None),
+        },
+    };
+    let sql = format!(
+        "SELECT {COLUMNS}, NULL,
+            (SELECT substr(text, 1, ?) FROM message_texts WHERE message = messages.n)
+        FROM messages WHERE chat = ? AND place IS NOT NULL AND place >= ? ORDER BY place"
+    );
+    let mut sql = db.prepare_cached(&sql)?;
+    let mut waiting = sql.query(params![bounds.head_bytes, key, first])?;
+    let mut page = QueuePage::default();
+    let mut bytes = 0;
+    while let Some(row) = waiting.next()? {
+        let head: Option<Vec<u8>> = row.get(12)?;
+        let text = valid_head(&head.unwrap_or_default(), bounds.head_bytes).to_owned();
+        let row = MessageRow { text, ..read(raw(row)?)? };
+        bytes += row.text.len();
+        if bounds.is_full(page.rows.len(), bytes) {
+            page.next = Some(row.id);
+            break;
+        }
+        page.rows.push(row);
+    }
+    Ok(Some(page))
+}
+
+/// Where a message waits, if it does.
+fn place(db: &Connection, key: &[u8], id: MessageId) -> Result<Option<i64>, Fail> {
+    let sql = "SELECT place FROM messages WHERE chat = ? AND id = ? AND place IS NOT NULL";
+    let uuid = id.uuid();
+    let mut sql = db.prepare_cached(sql)?;
+    Ok(sql.query_row(params![key, uuid.as_bytes().as_slice()], |row| row.get(0)).optional()?)
 }
 
 /// The messages that wait, in order, without their texts.

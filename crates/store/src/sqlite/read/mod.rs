@@ -8,7 +8,7 @@ mod load;
 mod message;
 
 pub(super) use chat::{chat, chat_by_slot, chats, counts, is_here, owing};
-pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers, operation};
+pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers};
 pub(super) use item::{item, item_text, items};
 pub(super) use live::{prompt, task, turn, turns};
 pub(super) use load::{facts, load};
@@ -17,7 +17,7 @@ pub(super) use message::{message, queue};
 use super::fail::Fail;
 
 /// The error of a stored value that this build does not know.
-fn bad(what: &str, value: &str) -> Fail {
+pub(super) fn bad(what: &str, value: &str) -> Fail {
     let value: String = value.chars().take(80).collect();
     Fail::Bad(format!("{what} is stored as {value:?}, which this build does not know"))
 }

@@ -54,7 +54,8 @@ async fn a_full_file_refuses_and_loses_nothing() {
     assert_eq!(full, CommitError::StorageFull);
     assert!(acknowledged > 2);
     assert_eq!(sqlite.load(pen.id).await.unwrap().unwrap().chat, pen.chat);
-    assert_eq!(sqlite.queue(pen.id).await.unwrap().len(), 1 + acknowledged as usize);
+    let waiting = crate::contract::messages::queue(&sqlite, pen.id).await;
+    assert_eq!(waiting.len(), 1 + acknowledged as usize);
     assert_eq!(sqlite.message(pen.id, message_id(1)).await.unwrap().unwrap().text, "kept");
     sqlite.stop();
     // With room again it goes on.

@@ -4,6 +4,7 @@ mod damage;
 mod limits;
 mod plans;
 mod tidy;
+mod upgrade;
 
 use std::path::Path;
 

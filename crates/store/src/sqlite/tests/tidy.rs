@@ -30,7 +30,7 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
         }
         pen.accept(1, "secret").await;
         let (who, at) = ("ada".to_owned(), Micros(1));
-        sqlite.put_draft(pen.id, who, "draft".to_owned(), at).await.unwrap();
+        sqlite.put_draft(pen.id, who, "draft".to_owned(), at, None).await.unwrap();
     }
     pen.put([Fact::ChatDeleted]).await;
     // The writer has ended when what it had to do is done.
