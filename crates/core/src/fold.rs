@@ -22,6 +22,12 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         Fact::ChatOpened { .. }
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
+        | Fact::ChatPinned { .. }
+        | Fact::ChatFiled { .. }
+        | Fact::ChatTagged { .. }
+        | Fact::ChatMuted { .. }
+        | Fact::ChatSeen { .. }
+        | Fact::ChatTuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -78,11 +84,26 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::FailureFiled(_)
         | Fact::FailureCleared => fold_offer(chat, fact),
     }
+    notice(chat, fact);
     let now = shown(chat, &Activity::of(chat));
     if now != chat.head.shown || chat.head.seq == Seq(1) {
         chat.head.shown = now;
         chat.head.shown_since = at;
         chat.head.shown_by = word(fact);
+    }
+}
+
+/// What a person has not seen makes a chat unread; writing in it is seeing it.
+fn notice(chat: &mut Chat, fact: &Fact) {
+    let unread = &mut chat.head.marks.unread;
+    match fact {
+        Fact::TurnEnded { .. }
+        | Fact::PromptOpened { .. }
+        | Fact::OfferShown { .. }
+        | Fact::FailureFiled(_) => *unread = true,
+        Fact::MessageAccepted { by, .. } if by.is_person() => *unread = false,
+        Fact::ChatSeen { seen } => *unread = !seen,
+        _ => {}
     }
 }
 
@@ -111,6 +132,19 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.cwd.clone_from(cwd);
             head.model.clone_from(model);
             head.mode.clone_from(mode);
+        }
+        Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
+        Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
+        Fact::ChatTagged { tags } => head.marks.tags.clone_from(tags),
+        Fact::ChatMuted { muted } => head.marks.muted = *muted,
+        Fact::ChatTuned { model, mode } => {
+            if model.is_some() {
+                head.model.clone_from(model);
+            }
+            if mode.is_some() {
+                head.mode.clone_from(mode);
+            }
+            head.tuned = head.attempt.is_some();
         }
         Fact::ChatClosed => {
             head.life = Life::Closed;
@@ -407,6 +441,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
     match fact {
         Fact::AttemptStarting { attempt, origin, secret, resuming } => {
             head.attempts = *origin;
+            head.tuned = false;
             head.attempt = Some(Attempt {
                 id: *attempt,
                 origin: *origin,

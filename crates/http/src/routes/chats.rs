@@ -4,11 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Command, Leftovers, Reply};
+use holdfast_core::input::{ChangeChat, Command, Leftovers, Reply};
 use holdfast_core::limits::{
-    CWD_BYTES_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX,
+    CWD_BYTES_MAX, FOLDER_CHARS_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX,
+    TAG_CHARS_MAX, TAGS_MAX, TITLE_CHARS_MAX,
 };
-use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::refusal::Refusal;
 use holdfast_store::query::QUERY_ROWS_MAX;
 use holdfast_store::{ChatFilter, ChatRow};
 use serde::Serialize;
@@ -56,32 +57,38 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
 /// What a list is narrowed to beside the state of its chats.
 enum Narrow {
     Not,
-    To { words: Option<String>, project: Option<String>, nothing: bool },
+    To {
+        words: Option<String>,
+        project: Option<String>,
+        folder: Option<String>,
+        tag: Option<String>,
+    },
 }
 
 impl Narrow {
     fn of(params: &Params) -> Result<Self, Refusal> {
         let words = params.one("q")?.map(str::to_lowercase);
-        let project = params.one("project")?.map(str::to_owned);
-        // No chat is in a folder or has a tag yet.
-        let nothing = params.one("folder")?.is_some() || params.one("tag")?.is_some();
-        Ok(match (words, project, nothing) {
-            (None, None, false) => Self::Not,
-            (words, project, nothing) => Self::To { words, project, nothing },
+        let exact = |name| params.one(name).map(|text| text.map(str::to_owned));
+        let (project, folder, tag) = (exact("project")?, exact("folder")?, exact("tag")?);
+        Ok(match (&words, &project, &folder, &tag) {
+            (None, None, None, None) => Self::Not,
+            _ => Self::To { words, project, folder, tag },
         })
     }
 
     fn keeps(&self, row: &ChatRow) -> bool {
         match self {
             Self::Not => true,
-            Self::To { words, project, nothing } => {
+            Self::To { words, project, folder, tag } => {
+                let marks = &row.summary.marks;
                 let has = |words: &String| {
                     let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
                     texts.into_iter().flatten().any(|text| text.to_lowercase().contains(words))
                 };
-                !nothing
-                    && words.as_ref().is_none_or(has)
+                words.as_ref().is_none_or(has)
                     && project.as_ref().is_none_or(|project| row.project.as_ref() == Some(project))
+                    && folder.as_ref().is_none_or(|folder| marks.folder.as_ref() == Some(folder))
+                    && tag.as_ref().is_none_or(|tag| marks.tags.contains(tag))
             }
         }
     }
@@ -152,26 +159,38 @@ pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Row>> {
     Ok(Json(Row::of(chat(&app, at.id("chat")?).await?)))
 }
 
-/// Changes what a person calls a chat.
+/// Changes what a person calls a chat, how it is arranged, with what model and mode it works.
 pub(super) async fn patch(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Row>> {
     let id = at.id("chat")?;
-    let later = ["slot", "pinned", "folder", "tags", "muted", "model", "mode"];
-    let mut fields = call.fields(&[&["title"], later.as_slice()].concat())?;
-    if let Some(name) = later.into_iter().find(|name| fields.has(name)) {
-        let text = format!("This version cannot change the field {name} of a chat.");
-        return Err(Refusal::new(Code::NotSupported, text).field(name).into());
-    }
-    match fields.line("title", Most::Chars(TITLE_CHARS_MAX))? {
-        Some(title) => {
-            app.host.submit(id, Command::Title { title }, call.caller.clone()).await?;
-        }
-        None => change_nothing(&app, id, call.caller.clone()).await?,
+    let change = changes(&mut call)?;
+    if change == ChangeChat::default() {
+        change_nothing(&app, id, call.caller.clone()).await?;
+    } else {
+        app.host.submit(id, Command::Change(change), call.caller.clone()).await?;
     }
     Ok(Json(shown(&app, call.caller, id).await?))
+}
+
+fn changes(call: &mut Call<PlainBody>) -> Result<ChangeChat, Refusal> {
+    let known = ["title", "slot", "pinned", "folder", "tags", "muted", "unread", "model", "mode"];
+    let mut fields = call.fields(&known)?;
+    let name = Most::Chars(NAME_CHARS_MAX);
+    Ok(ChangeChat {
+        title: fields.line("title", Most::Chars(TITLE_CHARS_MAX))?,
+        // An empty one takes it away.
+        slot: fields.raw_text("slot", Most::Chars(SLOT_CHARS_MAX))?,
+        pinned: fields.flag("pinned")?,
+        folder: fields.raw_text("folder", Most::Chars(FOLDER_CHARS_MAX))?,
+        tags: fields.lines("tags", TAGS_MAX, Most::Chars(TAG_CHARS_MAX))?,
+        muted: fields.flag("muted")?,
+        unread: fields.flag("unread")?,
+        model: fields.line("model", name)?,
+        mode: fields.line("mode", name)?,
+    })
 }
 
 /// A change without a field changes nothing, but its key is spent as that of any other.

@@ -45,6 +45,12 @@ macro_rules! kinds {
 kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
     Fact::ChatTitled { .. } => "chat_titled",
+    Fact::ChatPinned { .. } => "chat_pinned",
+    Fact::ChatFiled { .. } => "chat_filed",
+    Fact::ChatTagged { .. } => "chat_tagged",
+    Fact::ChatMuted { .. } => "chat_muted",
+    Fact::ChatSeen { .. } => "chat_seen",
+    Fact::ChatTuned { .. } => "chat_tuned",
     Fact::SlotBound { .. } => "slot_bound",
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",
