@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize, de::IntoDeserializer};
 use crate::rows::{AnswerLife, MessageState, PromptStatus};
 
 /// The word of a unit variant.
-pub(super) fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(value)?;
     Ok(json.trim_matches('"').to_owned())
 }
 
 /// The unit variant with this word.
-pub(super) fn from_word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
+pub(crate) fn from_word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
     let word: StrDeserializer<'a, WordError> = word.into_deserializer();
     T::deserialize(word).ok()
 }
