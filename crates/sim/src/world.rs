@@ -321,7 +321,7 @@ impl World {
         if let Some(host) = &self.host {
             at.extend(host.wakes_at());
             at.extend(host.actors.values().filter_map(crate::actor::Actor::wakes_at));
-            at.extend(host.drivers.values().filter_map(|driver| driver.retry_at));
+            at.extend(host.drivers.values().filter_map(crate::driver::Driver::wakes_at));
         }
         for folder in self.machine.folders.values() {
             if let Holder::Keeper(keeper) = &folder.holder {

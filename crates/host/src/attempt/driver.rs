@@ -277,8 +277,9 @@ impl Run {
                 return Served::Lost;
             }
         };
-        let writer = writer::Writer::new(link.clone(), self.orders.clone(), self.speak.clone());
-        let writer = AbortOnDrop(tokio::spawn(writer.run(self.start.attempt)).abort_handle());
+        let (orders, speak) = (self.orders.clone(), self.speak.clone());
+        let writer = writer::run(self.start.attempt, link.clone(), orders, speak);
+        let writer = AbortOnDrop(tokio::spawn(writer).abort_handle());
         // Once at the start: a host that comes back does not know what is left over.
         let spoke = Arc::new(Notify::new());
         spoke.notify_one();

@@ -21,6 +21,7 @@ use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
 pub use record::death_of;
+pub use writer::{After, Ask, BUSY_RETRY, Next, Writer};
 
 /// How often it is looked whether a keeper that was let go, or killed, is gone.
 const GONE_POLL: Duration = Duration::from_millis(20);

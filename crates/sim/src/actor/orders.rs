@@ -1,12 +1,16 @@
 //! What a chat owes, as orders to the driver of its attempt.
 
+use std::time::Duration;
+
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
 use holdfast_core::frame::Outgoing;
 use holdfast_core::limits::STOP_GRACE_MICROS;
 
+use holdfast_host::attempt::{FrameOrder, StopOrder};
+
 use super::Actor;
-use crate::driver::{Driver, FrameOrder, Origin, StopOrder};
+use crate::driver::{Driver, Origin};
 use crate::host::Host;
 use crate::world::World;
 
@@ -21,7 +25,7 @@ impl Actor {
         if let Some(over) = self.driver.take_if(|driver| Some(*driver) != current)
             && let Some(driver) = host.drivers.get_mut(&over)
         {
-            driver.orders.finished = true;
+            driver.finish();
         }
         let Some(owed) = owed else { return };
         if self.driver.is_none() && host.is_stopping() {
@@ -57,7 +61,7 @@ impl Actor {
                 | Outgoing::StopTask { .. } => None,
             };
             let frame = match self.core.encode(issued, text.as_deref()) {
-                Ok(bytes) => FrameOrder::Write(bytes),
+                Ok(bytes) => FrameOrder::Write(bytes.into()),
                 Err(_) => FrameOrder::Cancel,
             };
             orders.frames.insert(issued.frame.0, frame);
@@ -69,7 +73,7 @@ impl Actor {
         orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
         orders.stop = owed.stop.map(|why| StopOrder {
             leaving: why == StopWhy::CloseLeaving,
-            grace_micros: STOP_GRACE_MICROS,
+            grace: Duration::from_micros(STOP_GRACE_MICROS),
             unless_after: match why {
                 StopWhy::Idle => Some(self.core.position().0),
                 StopWhy::Offered(_)

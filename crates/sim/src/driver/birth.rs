@@ -2,12 +2,13 @@
 
 use holdfast_core::input::KeeperEvent;
 use holdfast_core::provider::StartFault;
+use holdfast_host::attempt::Writer;
 use holdfast_keeper::protocol::{Call, Hello, PROTOCOL_VERSION, ReadFrom, Reply, Start};
 use holdfast_keeper::registry::{Limits, Secret as KeeperSecret, Spec};
 
 use super::bury::never_born;
 use super::talk::{decode, take};
-use super::{Driver, Stage};
+use super::{Driver, Stage, Writing};
 use crate::actor::Word;
 use crate::agent::short;
 use crate::keeper::Keeper;
@@ -78,9 +79,7 @@ impl Driver {
             incarnation: w.journal.store.incarnation(),
             start: Some(start),
         };
-        self.waiting = None;
-        (self.stopped, self.acknowledged, self.written) = (None, 0, 0);
-        self.refused = None;
+        (self.writer, self.writing) = (Writer::default(), Writing::Next { from: None });
         self.call(w, wire, &Call::Hello(Box::new(hello)));
         Stage::Greeted { wire }
     }

@@ -12,7 +12,7 @@ use holdfast_keeper::protocol::Call;
 use holdfast_keeper::spool::SpoolReader;
 
 use super::talk::{has_news, take};
-use super::{Driver, Origin, Stage, Waiting};
+use super::{Driver, Origin, Stage, Writing};
 use crate::actor::Word;
 use crate::agent::short;
 use crate::machine::Holder;
@@ -22,13 +22,21 @@ const ENOENT: i32 = 2;
 const EACCES: i32 = 13;
 
 impl Driver {
-    pub(super) fn let_go(&mut self, w: &mut World, wire: u64) -> Stage {
-        match take(w, wire) {
-            Some(_) => Stage::LetGo { wire },
-            None if !has_news(w, wire) => {
+    /// Once the death is committed, the keeper is told that it may go.
+    pub(super) fn let_go(&mut self, w: &mut World, wire: u64, say: &mut Vec<Word>) -> Stage {
+        if !has_news(w, wire) {
+            if self.orders.finished {
                 let position = self.position;
-                let call = self.call(w, wire, &Call::Acknowledge { position });
-                self.waiting = Some((call, Waiting::Acknowledge));
+                self.call(w, wire, &Call::Acknowledge { position });
+                (self.unseen, self.writing) = (false, Writing::Wait);
+            } else {
+                self.write(w, wire);
+            }
+            return Stage::LetGo { wire };
+        }
+        match take(w, wire) {
+            Some(bytes) => {
+                self.hear_answer(w, &bytes, say);
                 Stage::LetGo { wire }
             }
             // It is gone.
