@@ -1,7 +1,8 @@
 //! One chat: all its inputs pass here, in one order.
 
 mod core;
-mod orders;
+mod effects;
+pub mod orders;
 mod shell;
 
 pub(crate) use self::core::keeper_events;

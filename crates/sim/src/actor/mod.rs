@@ -12,10 +12,10 @@ use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_host::actor::Core;
+use holdfast_host::attempt::Origin;
 use holdfast_keeper::Record;
 use holdfast_store::{CommitError, Operation};
 
-use crate::driver::Origin;
 use crate::host::{self, Host, Taken};
 use crate::journal::{Cause, Outcome};
 use crate::net::Answer;
@@ -86,6 +86,8 @@ pub(crate) struct Actor {
     /// That is known now.
     pub(crate) found: bool,
     driver: Option<AttemptId>,
+    /// A frame could not be ordered.
+    unordered: bool,
 }
 
 impl Actor {
@@ -106,6 +108,7 @@ impl Actor {
             finding: None,
             found: false,
             driver: None,
+            unordered: false,
         };
         actor.reconcile(w, host, Origin::Adopted);
         Some(actor)
@@ -212,7 +215,7 @@ impl Actor {
         }
         if self.tick_at <= now {
             self.tick_at = now + TICK_MICROS;
-            self.tick(w);
+            self.tick(w, host);
         }
     }
 
@@ -395,9 +398,12 @@ impl Actor {
         }
     }
 
-    fn tick(&mut self, w: &mut World) {
+    fn tick(&mut self, w: &mut World, host: &mut Host) {
         if self.core.is_dirty() || self.blocked.is_some() {
             return;
+        }
+        if self.unordered {
+            self.reconcile(w, host, Origin::Adopted);
         }
         let given = w.given(self.id);
         let release_after = w.weather.release_after;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
-use holdfast_host::attempt::{Ask, Orders, Writer};
+use holdfast_host::attempt::{Ask, Orders, Origin, Writer};
 use holdfast_keeper::spool::Assembler;
 
 use self::talk::has_news;
@@ -77,13 +77,6 @@ pub(crate) struct Driver {
     /// The actor was told all that says whether the attempt lives.
     pub(crate) found: bool,
     origin: Origin,
-}
-
-/// Whether an attempt begins, or was there before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Fresh,
-    Adopted,
 }
 
 impl Driver {
