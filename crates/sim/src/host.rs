@@ -7,9 +7,10 @@ use holdfast_core::fact::StopWhy;
 use holdfast_core::ids::{AttemptId, ChatId};
 use holdfast_core::offer::Cause as OfferCause;
 use holdfast_core::refusal::{Code, Refusal};
+use holdfast_host::attempt::Word;
 use holdfast_store::Unit;
 
-use crate::actor::{Actor, Message, OperationKey, PRINCIPAL, Word};
+use crate::actor::{Actor, Message, OperationKey, PRINCIPAL};
 use crate::agent::short;
 use crate::driver::Driver;
 use crate::journal::Cause;

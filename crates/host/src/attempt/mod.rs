@@ -6,6 +6,7 @@ mod bury;
 mod driver;
 mod leftovers;
 mod record;
+pub mod verdict;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
-pub use record::death_of;
+pub use record::{Reading, death_of};
 pub use writer::{After, Ask, BUSY_RETRY, Next, Writer};
 
 /// How often it is looked whether a keeper that was let go, or killed, is gone.
@@ -70,7 +71,7 @@ pub struct StartSpec {
 }
 
 /// What a driver tells its actor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Word {
     /// One record, and the position behind it.
     Record(Record, Position),

@@ -7,13 +7,12 @@ use std::collections::VecDeque;
 
 use holdfast_agent::codec::AgentKind;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::ids::{AttemptId, ChatId, Position};
-use holdfast_core::input::{Command, Input, KeeperEvent, Reply};
+use holdfast_core::ids::{AttemptId, ChatId};
+use holdfast_core::input::{Command, Input, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_host::actor::Core;
-use holdfast_host::attempt::Origin;
-use holdfast_keeper::Record;
+use holdfast_host::attempt::{Origin, Word};
 use holdfast_store::{CommitError, Operation};
 
 use crate::host::{self, Host, Taken};
@@ -27,13 +26,6 @@ const TEXT_COMMIT_MICROS: u64 = 50_000;
 const ROOM_RETRY_MICROS: u64 = 1_000_000;
 /// How often time is let pass, in microseconds.
 const TICK_MICROS: u64 = 1_000_000;
-
-/// What a driver tells its actor.
-#[derive(Clone, Debug)]
-pub(crate) enum Word {
-    Record(Record, Position),
-    Event(KeeperEvent),
-}
 
 /// What an actor is told.
 #[derive(Clone, Debug)]

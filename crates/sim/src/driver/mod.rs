@@ -10,11 +10,10 @@ use std::collections::VecDeque;
 
 use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
-use holdfast_host::attempt::{Ask, Orders, Origin, Writer};
+use holdfast_host::attempt::{Ask, Orders, Origin, Reading, Word, Writer};
 use holdfast_keeper::spool::Assembler;
 
 use self::talk::has_news;
-use crate::actor::Word;
 use crate::world::World;
 
 /// Words that wait for an actor.
@@ -24,6 +23,8 @@ const WORDS_WAITING_MAX: usize = 4;
 enum Stage {
     Create,
     Spawn,
+    /// It is looked whether there is anything on disk.
+    Find,
     Attach,
     Greeted {
         wire: u64,
@@ -61,7 +62,7 @@ pub(crate) struct Driver {
     pub(crate) chat: ChatId,
     pub(crate) attempt: AttemptId,
     secret: Secret,
-    position: u64,
+    reading: Reading,
     served: bool,
     stage: Stage,
     pub(crate) orders: Orders,
@@ -72,8 +73,6 @@ pub(crate) struct Driver {
     writing: Writing,
     /// It started the keeper.
     spawned: bool,
-    /// The spool's end when the keeper was greeted.
-    end_then: u64,
     /// The actor was told all that says whether the attempt lives.
     pub(crate) found: bool,
     origin: Origin,
@@ -89,13 +88,13 @@ impl Driver {
     ) -> Self {
         let stage = match origin {
             Origin::Fresh => Stage::Create,
-            Origin::Adopted => Stage::Attach,
+            Origin::Adopted => Stage::Find,
         };
         Self {
             chat,
             attempt,
             secret,
-            position: position.0,
+            reading: Reading::from(position.0),
             served: false,
             stage,
             orders: Orders::default(),
@@ -104,7 +103,6 @@ impl Driver {
             writer: Writer::default(),
             writing: Writing::Wait,
             spawned: false,
-            end_then: 0,
             found: false,
             origin,
         }
@@ -133,6 +131,7 @@ impl Driver {
             }
             Stage::Create
             | Stage::Spawn
+            | Stage::Find
             | Stage::Attach
             | Stage::Burying { .. }
             | Stage::Buried
@@ -151,7 +150,7 @@ impl Driver {
     pub(crate) fn can_act(&self, w: &World, words: usize) -> bool {
         let room = words < WORDS_WAITING_MAX;
         match &self.stage {
-            Stage::Create | Stage::Spawn | Stage::Attach => true,
+            Stage::Create | Stage::Spawn | Stage::Find | Stage::Attach => true,
             Stage::Greeted { wire } => has_news(w, *wire),
             Stage::Reading { wire, .. } => (room && has_news(w, *wire)) || self.can_write(w),
             Stage::LetGo { wire } => has_news(w, *wire) || self.can_write(w),
@@ -167,6 +166,8 @@ impl Driver {
         self.stage = match stage {
             Stage::Create => self.create(w, say),
             Stage::Spawn => self.spawn(w, say),
+            Stage::Find if self.has_folder(w) => Stage::Attach,
+            Stage::Find => self.without_folder(),
             Stage::Attach => self.attach(w),
             Stage::Greeted { wire } => self.greeted(w, wire),
             Stage::Reading { wire, assembler } => {

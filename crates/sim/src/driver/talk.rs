@@ -1,16 +1,13 @@
 //! What goes to a keeper and comes from it: the stop first, then acknowledgements, then frames in
 //! their order; records as they are pushed.
 
-use holdfast_core::input::Boot;
-use holdfast_host::attempt::{After, Ask, BUSY_RETRY, FrameOrder, Next, death_of};
+use holdfast_host::attempt::{After, Ask, BUSY_RETRY, FrameOrder, Next, Word, verdict};
 use holdfast_keeper::connect::CallError;
 use holdfast_keeper::limits::MESSAGE_BYTES_MAX;
 use holdfast_keeper::protocol::{Call, Message, Refusal, Reply, WriteChunk};
 use holdfast_keeper::spool::Assembler;
 
-use super::bury::{dead, word_of};
 use super::{Driver, Stage, Writing};
-use crate::actor::Word;
 use crate::world::World;
 
 impl Driver {
@@ -34,7 +31,7 @@ impl Driver {
         let Some(bytes) = take(w, wire) else { return self.lost(w, wire) };
         let id = Message::take(&bytes, MESSAGE_BYTES_MAX).ok().flatten().map(|(m, _)| m.id);
         match decode(&bytes) {
-            Some(Reply::Reading) => assembler = Some(Assembler::new(self.position)),
+            Some(Reply::Reading) => assembler = Some(Assembler::new(self.reading.position())),
             Some(Reply::Push { position, bytes }) => {
                 if let Some(assembler) = &mut assembler {
                     assembler.push(position, bytes.to_vec());
@@ -44,18 +41,20 @@ impl Driver {
                 w.fail(format!("records before {first} are gone that were never committed"));
             }
             Some(Reply::Refused(Refusal::Ahead { end })) if assembler.is_none() => {
-                w.fail(format!("a living keeper ends at {end}, before {}", self.position));
+                w.fail(format!(
+                    "a living keeper ends at {end}, before {}",
+                    self.reading.position()
+                ));
             }
             Some(reply) => self.answered(w, id, &reply, say),
             None => w.fail("a keeper sent what is no message".to_owned()),
         }
         while let Some((record, next)) = assembler.as_mut().and_then(Assembler::next) {
-            self.position = next;
-            let end = death_of(&record);
-            say.extend(word_of(record, next));
-            self.found |= end.is_some() || next >= self.end_then;
-            if let Some((death, survivors)) = end {
-                say.push(dead(death, Boot::Same, survivors));
+            say.extend(self.reading.take(record, next));
+            self.found |= self.reading.finds_life();
+            if let Some((death, survivors)) = self.reading.end().cloned() {
+                say.extend(verdict::told(death, survivors).words(String::new()));
+                self.found = true;
                 return Stage::LetGo { wire };
             }
         }
