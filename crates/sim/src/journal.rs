@@ -1,8 +1,9 @@
 //! The journal as its callers see it: what is handed in is stored a while later, by one writer and
 //! in order, or not; the answer comes later still. What was answered survives everything.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use holdfast_core::ids::ChatId;
 use holdfast_store::{CommitError, MemoryStore, Unit};
 
 use crate::check;
@@ -29,11 +30,19 @@ pub(crate) struct Journal {
     waiting: VecDeque<(u64, Vec<Unit>, Cause)>,
     answered: BTreeMap<u64, Outcome>,
     next: u64,
+    /// Chats that could not be loaded again: what is decided for them may be fenced off.
+    pub(crate) stale: BTreeSet<ChatId>,
 }
 
 impl Journal {
     pub(crate) fn new(store: MemoryStore) -> Self {
-        Self { store, waiting: VecDeque::new(), answered: BTreeMap::new(), next: 0 }
+        Self {
+            store,
+            waiting: VecDeque::new(),
+            answered: BTreeMap::new(),
+            next: 0,
+            stale: BTreeSet::new(),
+        }
     }
 
     /// Hands units in, and gives the ticket that their answer will have.
@@ -59,6 +68,7 @@ impl Journal {
     pub(crate) fn forget(&mut self) {
         self.waiting.clear();
         self.answered.clear();
+        self.stale.clear();
     }
 }
 
@@ -101,6 +111,7 @@ fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
         Err(error) => {
             match &error {
                 CommitError::OperationExists | CommitError::SlotTaken { .. } => {}
+                CommitError::Fenced { chat, .. } if w.journal.stale.contains(chat) => {}
                 CommitError::Fenced { .. }
                 | CommitError::StorageFull
                 | CommitError::Uncertain(_)

@@ -150,10 +150,6 @@ impl World {
         self.pids
     }
 
-    pub(crate) fn wall(&self) -> Micros {
-        Micros(self.clock.wall)
-    }
-
     /// What a decision may know of the world now. No two of a host have the same time in a row.
     pub(crate) fn given(&mut self, chat: ChatId) -> Given {
         let now = self.clock.wall;

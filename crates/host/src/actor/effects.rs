@@ -15,12 +15,12 @@ impl Actor {
     /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
     pub(super) async fn reconcile(&mut self, origin: attempt::Origin) {
         debug_assert!(
-            serde_json::to_vec(&self.core.chat().head)
+            serde_json::to_vec(&self.work.core().chat().head)
                 .map_or(true, |head| head.len() <= HEAD_BYTES_MAX * 4),
             "the head of {} has outgrown its bound",
             self.id
         );
-        let owed = self.core.owed();
+        let owed = self.work.owed();
         let host = if self.shared.is_stopping() { HostLife::Stops } else { HostLife::Runs };
         let plan = plan(self.driver.as_ref().map(|driver| driver.attempt), owed.as_ref(), host);
         if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) == plan.finished) {
@@ -36,14 +36,14 @@ impl Actor {
     }
 
     fn spawn_driver(&self, owed: &Owed, origin: attempt::Origin) -> Driver {
-        let head = &self.core.chat().head;
+        let head = &self.work.core().chat().head;
         let start = attempt::StartSpec {
             chat: self.id,
             attempt: owed.attempt,
             secret: owed.secret.clone(),
             agent: head.agent.clone(),
             cwd: head.cwd.clone(),
-            position: self.core.position(),
+            position: self.work.core().position(),
             resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
             pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),
         };
@@ -53,8 +53,8 @@ impl Actor {
     async fn order(&mut self, owed: &Owed) {
         let Some(before) = self.driver.as_ref().map(Driver::orders) else { return };
         let texts = self.texts(owed, &before).await;
-        let drawn = draw_up(&self.core, owed, before, &texts);
-        self.unordered = drawn.unordered;
+        let drawn = draw_up(self.work.core(), owed, before, &texts);
+        self.work.ordered(drawn.unordered);
         if let Some(driver) = &self.driver {
             driver.give(drawn.orders);
         }

@@ -4,6 +4,7 @@ mod core;
 mod effects;
 pub mod orders;
 mod shell;
+pub mod work;
 
 pub(crate) use self::core::keeper_events;
 pub use self::core::{Core, Prepared};

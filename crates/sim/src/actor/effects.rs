@@ -9,13 +9,10 @@ use crate::driver::Driver;
 use crate::host::Host;
 use crate::world::World;
 
-/// How long commands wait for an attempt of an earlier host to be found, in microseconds.
-const FINDING_MICROS: u64 = 5_000_000;
-
 impl Actor {
     /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
     pub(super) fn reconcile(&mut self, w: &mut World, host: &mut Host, origin: Origin) {
-        let owed = self.core.owed();
+        let owed = self.work.owed();
         let life = if host.is_stopping() { HostLife::Stops } else { HostLife::Runs };
         let plan = plan(self.driver, owed.as_ref(), life);
         if let Some(over) = self.driver.take_if(|driver| Some(*driver) == plan.finished)
@@ -27,10 +24,7 @@ impl Actor {
         match plan.then {
             Then::Nothing => return,
             Then::Start => {
-                if origin == Origin::Adopted {
-                    self.finding = Some(w.clock.awake + FINDING_MICROS);
-                }
-                let (secret, position) = (owed.secret.clone(), self.core.position());
+                let (secret, position) = (owed.secret.clone(), self.work.core().position());
                 let driver = Driver::new(self.id, owed.attempt, secret, position, origin);
                 host.drivers.insert(owed.attempt, driver);
                 self.driver = Some(owed.attempt);
@@ -51,8 +45,8 @@ impl Actor {
                 texts.insert(message, row.text);
             }
         }
-        let drawn = draw_up(&self.core, owed, before, &texts);
-        self.unordered = drawn.unordered;
+        let drawn = draw_up(self.work.core(), owed, before, &texts);
+        self.work.ordered(drawn.unordered);
         driver.order(drawn.orders);
     }
 }
