@@ -9,6 +9,9 @@ use holdfast_store::{CommitError, MemoryStore, Unit};
 use crate::check;
 use crate::world::World;
 
+/// How often in a row what was heard for a chat is refused: once as a whole, once a word by itself.
+const REFUSED_MAX: u32 = 2;
+
 /// What a commit comes of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -32,6 +35,8 @@ pub(crate) struct Journal {
     next: u64,
     /// Chats that could not be loaded again: what is decided for them may be fenced off.
     pub(crate) stale: BTreeSet<ChatId>,
+    /// How often in a row what was heard for a chat was refused.
+    refused: BTreeMap<ChatId, u32>,
 }
 
 impl Journal {
@@ -42,6 +47,7 @@ impl Journal {
             answered: BTreeMap::new(),
             next: 0,
             stale: BTreeSet::new(),
+            refused: BTreeMap::new(),
         }
     }
 
@@ -69,6 +75,22 @@ impl Journal {
         self.waiting.clear();
         self.answered.clear();
         self.stale.clear();
+        self.refused.clear();
+    }
+
+    /// Whether the store may refuse this: a word that is refused again and again is passed over, and
+    /// what an agent said is then lost, visibly.
+    fn may_refuse(&mut self, units: &[Unit], cause: Cause) -> bool {
+        let [unit] = units else { return false };
+        let refused = self.refused.entry(unit.chat).or_default();
+        *refused += 1;
+        cause == Cause::World && *refused <= REFUSED_MAX
+    }
+
+    fn took(&mut self, units: &[Unit]) {
+        for unit in units {
+            self.refused.remove(&unit.chat);
+        }
     }
 }
 
@@ -78,15 +100,19 @@ pub(crate) fn step(w: &mut World) {
     let outcome = if w.disk_full {
         Err(CommitError::StorageFull)
     } else if !w.calm && w.rng.permille(w.weather.commit_fails) {
-        match w.rng.below(3) {
+        match w.rng.below(4) {
             0 => Err(CommitError::Failed("simulated".to_owned())),
-            1 => Err(CommitError::Uncertain("simulated, not stored".to_owned())),
+            1 if w.journal.may_refuse(&units, cause) => {
+                Err(CommitError::Refused("simulated".to_owned()))
+            }
+            1 | 2 => Err(CommitError::Uncertain("simulated, not stored".to_owned())),
             _ => {
                 let _ = apply(w, units, cause);
                 Err(CommitError::Uncertain("simulated, stored".to_owned()))
             }
         }
     } else {
+        w.journal.took(&units);
         apply(w, units, cause)
     };
     if let Err(error) = &outcome {

@@ -14,6 +14,7 @@ use holdfast_core::time::Awake;
 use holdfast_host::actor::Core;
 use holdfast_host::actor::work::{Asked, Next, Work};
 use holdfast_host::attempt::Word;
+use holdfast_store::CommitError;
 
 use crate::host::{self, Host, Taken};
 use crate::journal::Cause;
@@ -147,9 +148,14 @@ impl Actor {
             Doing::Stored { ticket } => match w.journal.answer(ticket) {
                 Some(outcome) => {
                     let stored = outcome.is_ok();
+                    let doubtful = matches!(outcome, Err(CommitError::Uncertain(_)));
                     let next = self.work.stored(outcome, &mut || w.given(self.id));
                     if stored {
                         self.is_as_stored(w);
+                    }
+                    if doubtful && !matches!(next, Next::Load) {
+                        // A word that was taken in by itself: the fence tells at the next commit.
+                        w.journal.stale.insert(self.id);
                     }
                     Doing::Next(next)
                 }
