@@ -87,6 +87,11 @@ impl Journal {
         cause == Cause::World && *refused <= REFUSED_MAX
     }
 
+    /// Whether what was heard for this chat was just refused as a whole.
+    fn was_refused(&self, units: &[Unit]) -> bool {
+        units.iter().all(|unit| self.refused.get(&unit.chat) == Some(&1))
+    }
+
     fn took(&mut self, units: &[Unit]) {
         for unit in units {
             self.refused.remove(&unit.chat);
@@ -99,6 +104,12 @@ pub(crate) fn step(w: &mut World) {
     let Some((ticket, units, cause)) = w.journal.waiting.pop_front() else { return };
     let outcome = if w.disk_full {
         Err(CommitError::StorageFull)
+    } else if !w.calm
+        && w.journal.was_refused(&units)
+        && w.rng.permille(500)
+        && w.journal.may_refuse(&units, cause)
+    {
+        Err(CommitError::Refused("simulated again".to_owned()))
     } else if !w.calm && w.rng.permille(w.weather.commit_fails) {
         match w.rng.below(4) {
             0 => Err(CommitError::Failed("simulated".to_owned())),

@@ -39,7 +39,7 @@ impl Actor {
         let before = driver.orders.clone();
         let mut texts = std::collections::BTreeMap::new();
         for message in texts_needed(owed, &before) {
-            if !w.calm && w.rng.permille(w.weather.commit_fails) {
+            if !w.calm && w.rng.permille(w.weather.texts_unread) {
                 w.say(|| format!("the text of {message} cannot be read"));
             } else if let Some(row) = w.journal.store.message(self.id, message) {
                 texts.insert(message, row.text);
