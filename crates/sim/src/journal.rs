@@ -9,7 +9,8 @@ use holdfast_store::{CommitError, MemoryStore, Unit};
 use crate::check;
 use crate::world::World;
 
-/// How often in a row what was heard for a chat is refused: once as a whole, once a word by itself.
+/// How often in one life of a host what was heard for a chat is refused: as a whole, and a word by
+/// itself. A word that is refused twice by itself is passed over.
 const REFUSED_MAX: u32 = 2;
 
 /// What a commit comes of.
@@ -35,7 +36,7 @@ pub(crate) struct Journal {
     next: u64,
     /// Chats that could not be loaded again: what is decided for them may be fenced off.
     pub(crate) stale: BTreeSet<ChatId>,
-    /// How often in a row what was heard for a chat was refused.
+    /// How often what was heard for a chat was refused.
     refused: BTreeMap<ChatId, u32>,
 }
 
@@ -91,12 +92,6 @@ impl Journal {
     fn was_refused(&self, units: &[Unit]) -> bool {
         units.iter().all(|unit| self.refused.get(&unit.chat) == Some(&1))
     }
-
-    fn took(&mut self, units: &[Unit]) {
-        for unit in units {
-            self.refused.remove(&unit.chat);
-        }
-    }
 }
 
 /// Stores what waits longest, or fails to.
@@ -123,7 +118,6 @@ pub(crate) fn step(w: &mut World) {
             }
         }
     } else {
-        w.journal.took(&units);
         apply(w, units, cause)
     };
     if let Err(error) = &outcome {
