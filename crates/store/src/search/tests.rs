@@ -34,8 +34,7 @@ fn shown(parts: &[Part]) -> String {
 async fn caught_up(search: &Search, store: &Arc<dyn Store>) {
     let newest = store.change_bounds().await.unwrap().newest;
     let there = async {
-        while !search.writer.ask(|db| index::cursor(db)).await.unwrap().is_some_and(|n| n >= newest)
-        {
+        while search.writer.ask(|db| index::cursor(db)).await.unwrap().is_none_or(|n| n < newest) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
