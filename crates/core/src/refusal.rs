@@ -118,6 +118,8 @@ codes! {
     Internal = "internal", 500;
     /// The host is stopping and takes no writes.
     Stopping = "stopping", 503;
+    /// There is no index of the transcripts.
+    SearchUnavailable = "search_unavailable", 503;
     /// The commit could not be made certain.
     NotDurable = "not_durable", 503;
     /// The disk is full.

@@ -133,6 +133,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &["text"],
     ),
     write("POST", "/api/v1/chats/{chat}/queue/{message}/send-now"),
+    read("/api/v1/search"),
     read("/api/v1/offers"),
     read("/api/v1/offers/{chat}/recap"),
     fields("POST", "/api/v1/offers/resume", &[("chats", List), ("as_of", Text(200))], &["chats"]),

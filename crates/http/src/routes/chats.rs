@@ -1,5 +1,7 @@
 //! Chats: list, open, look, title, close, reopen, delete, interrupt.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,6 +13,7 @@ use holdfast_core::limits::{
 };
 use holdfast_core::refusal::Refusal;
 use holdfast_store::query::QUERY_ROWS_MAX;
+use holdfast_store::search::Terms;
 use holdfast_store::{ChatFilter, ChatRow};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +23,7 @@ use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
 use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
 use crate::port::{Caller, WantedChat};
+use crate::routes::search;
 use crate::routes::{Answer, chat, odd_reply, shown, unread};
 use crate::wire::page::Page;
 use crate::wire::row::{Leftover, OpenedRow, Row};
@@ -35,7 +39,7 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
         [("open", ChatFilter::Open), ("closed", ChatFilter::Closed), ("all", ChatFilter::All)];
     let filter = params.word("state", &states)?.unwrap_or_default();
     let limit = params.limit(PAGE_CHATS, PAGE_CHATS_MAX)?;
-    let narrow = Narrow::of(&params)?;
+    let narrow = Narrow::of(&app, &params).await?;
     let mut next = params.one("before")?.map(str::to_owned);
     let mut items = Vec::new();
     for _ in 0..PAGES_LOOKED_THROUGH_MAX {
@@ -58,7 +62,7 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
 enum Narrow {
     Not,
     To {
-        words: Option<String>,
+        words: Option<Words>,
         project: Option<String>,
         folder: Option<String>,
         tag: Option<String>,
@@ -66,8 +70,11 @@ enum Narrow {
 }
 
 impl Narrow {
-    fn of(params: &Params) -> Result<Self, Refusal> {
-        let words = params.one("q")?.map(str::to_lowercase);
+    async fn of(app: &App, params: &Params) -> Answer<Self> {
+        let words = match search::terms(params.one("q")?)? {
+            None => None,
+            Some(terms) => Some(Words::of(app, terms).await?),
+        };
         let exact = |name| params.one(name).map(|text| text.map(str::to_owned));
         let (project, folder, tag) = (exact("project")?, exact("folder")?, exact("tag")?);
         Ok(match (&words, &project, &folder, &tag) {
@@ -81,16 +88,37 @@ impl Narrow {
             Self::Not => true,
             Self::To { words, project, folder, tag } => {
                 let marks = &row.summary.marks;
-                let has = |words: &String| {
-                    let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
-                    texts.into_iter().flatten().any(|text| text.to_lowercase().contains(words))
-                };
-                words.as_ref().is_none_or(has)
+                words.as_ref().is_none_or(|words| words.are_in(row))
                     && project.as_ref().is_none_or(|project| row.project.as_ref() == Some(project))
                     && folder.as_ref().is_none_or(|folder| marks.folder.as_ref() == Some(folder))
                     && tag.as_ref().is_none_or(|tag| marks.tags.contains(tag))
             }
         }
+    }
+}
+
+/// What `q` looks for: in the rows, and in all transcripts.
+struct Words {
+    terms: Vec<String>,
+    found: HashSet<ChatId>,
+}
+
+impl Words {
+    async fn of(app: &App, terms: Terms) -> Answer<Self> {
+        let lower = terms.as_slice().iter().map(|term| term.to_lowercase()).collect();
+        // Without an index what the rows say is found all the same.
+        let found = match app.host.search() {
+            Some(search) => search.chats(terms).await.map_err(unread)?.into_iter().collect(),
+            None => HashSet::new(),
+        };
+        Ok(Self { terms: lower, found })
+    }
+
+    fn are_in(&self, row: &ChatRow) -> bool {
+        let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
+        let texts: Vec<String> = texts.into_iter().flatten().map(|t| t.to_lowercase()).collect();
+        self.found.contains(&row.id)
+            || self.terms.iter().all(|term| texts.iter().any(|text| text.contains(term)))
     }
 }
 

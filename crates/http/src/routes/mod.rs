@@ -14,6 +14,7 @@ mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod search;
 mod tasks;
 mod turns;
 
@@ -85,6 +86,7 @@ fn api() -> Router<App> {
         .route("/offers/{chat}/recap", get(recap::show))
         .route("/offers/resume", post(offers::resume))
         .route("/offers/dismiss", post(offers::dismiss))
+        .route("/search", get(search::list))
         .route("/receipts/{receipt}", get(receipts::one))
         .route("/events", get(events::listen))
 }

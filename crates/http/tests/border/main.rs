@@ -13,6 +13,7 @@ mod operations;
 mod prompts;
 mod queue;
 mod refusals;
+mod search;
 mod serving;
 mod shapes;
 mod slow;
