@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use self::Takes::{Flag, List, Text, Word};
+use self::Takes::{Flag, Id, List, Text, Word};
 
 /// Where the routes are written down; one that the table lacks fails the test.
 const ROUTER: &str = include_str!("../../../http/src/routes/mod.rs");
@@ -18,6 +18,8 @@ pub(crate) enum Takes {
     Text(usize),
     /// One of some words.
     Word,
+    /// An id.
+    Id,
     /// `true` or `false`.
     Flag,
     /// A list.
@@ -134,6 +136,7 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     write("POST", "/api/v1/chats/{chat}/queue/{message}/send-now"),
     read("/api/v1/search"),
+    fields("PUT", "/api/v1/slots/{slot}", &[("chat", Id)], &["chat"]),
     read("/api/v1/offers"),
     read("/api/v1/offers/{chat}/recap"),
     fields("POST", "/api/v1/offers/resume", &[("chats", List), ("as_of", Text(200))], &["chats"]),
@@ -165,6 +168,8 @@ pub(crate) fn base(route: &Route) -> Map<String, Value> {
         "choice" => json!("discard"),
         "chats" => json!([]),
         "messages" => json!([]),
+        // One that is not there, so that nothing changes.
+        "chat" => json!("chat_00000000000000000000000000000009"),
         _ => json!("x"),
     };
     route.required.iter().map(|field| ((*field).to_owned(), value(field))).collect()

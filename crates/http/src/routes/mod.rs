@@ -15,6 +15,7 @@ mod queue;
 mod recap;
 mod receipts;
 mod search;
+mod slots;
 mod tasks;
 mod turns;
 
@@ -86,6 +87,7 @@ fn api() -> Router<App> {
         .route("/offers/{chat}/recap", get(recap::show))
         .route("/offers/resume", post(offers::resume))
         .route("/offers/dismiss", post(offers::dismiss))
+        .route("/slots/{slot}", put(slots::bind))
         .route("/search", get(search::list))
         .route("/receipts/{receipt}", get(receipts::one))
         .route("/events", get(events::listen))

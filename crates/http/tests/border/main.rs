@@ -16,6 +16,7 @@ mod refusals;
 mod search;
 mod serving;
 mod shapes;
+mod slots;
 mod slow;
 mod streams;
 mod texts;
