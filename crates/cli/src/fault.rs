@@ -3,6 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::clock::now;
+use crate::text::ago;
+
 /// How a command ended, for the shell (api.md fixes the numbers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -86,7 +89,7 @@ impl Fault {
         let exit = Exit::of(status, &code);
         let winner = &problem["winner"];
         let text = match (winner["by"].as_str(), winner["at"].as_str()) {
-            (Some(by), Some(at)) => format!("{text} It was {by}, at {at}."),
+            (Some(by), Some(at)) => format!("{text} It was {by}, {}.", ago(at, now())),
             _ => text,
         };
         Self { exit, code, text, advice, problem: Box::new(problem) }
@@ -172,10 +175,10 @@ mod tests {
 
     #[test]
     fn a_problem_keeps_its_words_and_names_who_was_first() {
-        let winner = json!({ "by": "owner", "at": "2026-01-02T03:04:05Z" });
+        let winner = json!({ "by": "owner", "at": now().to_string() });
         let problem = json!({ "code": "already_answered", "detail": "Somebody was first.", "winner": winner });
         let fault = Fault::of(409, problem);
-        assert_eq!(fault.text, "Somebody was first. It was owner, at 2026-01-02T03:04:05Z.");
+        assert_eq!(fault.text, "Somebody was first. It was owner, just now.");
         assert!(fault.advice.is_some());
         assert_eq!(fault.json()["error"]["exit"], 4);
         assert_eq!(Fault::of(502, Value::Null).code, "http_502");

@@ -1,11 +1,14 @@
 //! Where words go: data to stdout, everything else to stderr.
 
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 
 use serde_json::Value;
 
 use crate::fault::{Exit, Fault};
 use crate::text;
+
+/// The code of a fault that is none: whoever read has had enough, as `head` does.
+const UNREAD: &str = "unread";
 
 /// How much is said, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +83,13 @@ impl Out {
         put(&text::harmless(piece), "")
     }
 
-    /// Rows in columns, with a heading where a person reads them.
+    /// Rows in columns; where a person reads them with a heading, if they have one.
     ///
     /// # Errors
     /// Nobody reads any more.
     pub fn table(self, heading: &[&str], rows: Vec<Vec<String>>) -> Result<(), Fault> {
         let mut all = Vec::new();
-        if self.form == Form::Terminal && !rows.is_empty() {
+        if self.form == Form::Terminal && !rows.is_empty() && !heading.is_empty() {
             all.push(heading.iter().map(|&word| word.to_owned()).collect());
         }
         all.extend(rows);
@@ -102,9 +105,10 @@ impl Out {
 
     /// Something that a person should know beside the data.
     pub fn note(self, words: &str) {
-        if self.form != Form::Json {
-            let _ = writeln!(stderr(), "{}", text::harmless(words));
-        }
+        let _ = match self.form {
+            Form::Json => writeln!(stderr(), "{}", serde_json::json!({ "note": words })),
+            Form::Terminal | Form::Piped => writeln!(stderr(), "{}", text::harmless(words)),
+        };
     }
 
     /// What a person may do next; scripts do not need it.
@@ -124,6 +128,9 @@ impl Out {
 
     /// Why the command did not do it.
     pub fn fault(self, fault: &Fault) {
+        if fault.code == UNREAD {
+            return;
+        }
         let mut err = stderr();
         if self.form == Form::Json {
             let _ = writeln!(err, "{}", fault.json());
@@ -139,6 +146,8 @@ impl Out {
 fn put(words: &str, end: &str) -> Result<(), Fault> {
     let mut out = stdout().lock();
     let written = write!(out, "{words}{end}").and_then(|()| out.flush());
-    // Whoever read has gone, as `head` does: nothing more is to be said, to nobody.
-    written.map_err(|error| Fault::new(Exit::Failed, "output", format!("Cannot write: {error}.")))
+    written.map_err(|error| {
+        let code = if error.kind() == ErrorKind::BrokenPipe { UNREAD } else { "output" };
+        Fault::new(Exit::Failed, code, format!("Cannot write: {error}."))
+    })
 }

@@ -234,10 +234,21 @@ pub fn endpoint(data_dir: &Path) -> Result<Endpoint, Fault> {
         .map_err(|error| none(format!("{} is damaged: {error}.", path.display())))
 }
 
-/// Whether a process has this number. It may be another's by now: only a reason to try again.
+/// Whether a process has this number, and has not ended. It may be another's by now: this is no
+/// more than a reason to wait or to try again.
 pub(crate) fn lives(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let there = process.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
+    there && !is_zombie(pid)
+}
+
+/// Whether a process has ended, and its parent has not looked yet. Where there is no `/proc` this is
+/// not known.
+fn is_zombie(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name comes before, in brackets, and may hold anything.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('Z' | 'X'))
 }
 
 fn read_small(path: &Path) -> std::io::Result<String> {

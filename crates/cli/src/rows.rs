@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::text;
 
+/// Columns of what a chat is called, where it is followed by what it is doing.
+const NAME_COLUMNS_MAX: usize = 36;
+
 /// A field's text; empty where it has none.
 pub(crate) fn word<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
@@ -59,6 +62,15 @@ pub(crate) fn doing(row: &Value) -> String {
         parts.push(text::count(left, "leftover process").replace("processs", "processes"));
     }
     text::line(&parts.join("; "))
+}
+
+/// What a chat is called and what it is doing.
+pub(crate) fn what(row: &Value) -> String {
+    let doing = doing(row);
+    if doing.is_empty() {
+        return called(row);
+    }
+    format!("{}: {doing}", text::cut(&called(row), NAME_COLUMNS_MAX))
 }
 
 /// A cause of an offer, in words.

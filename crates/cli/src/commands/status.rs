@@ -6,7 +6,7 @@ use crate::clock::now;
 use crate::fault::Fault;
 use crate::prefix::short;
 use crate::reach::{Reach, Surroundings, Target, endpoint};
-use crate::rows::{called, doing, list, number, shown, word};
+use crate::rows::{list, number, shown, what, word};
 use crate::text::{ago, count, line};
 
 /// What `status` is told.
@@ -53,12 +53,14 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         "chats".to_owned(),
         format!("{} open: {}", number(counts, "open"), counted.join(", ")),
     ]);
-    let queued = count(number(counts, "queued"), "message");
-    facts.push(["waiting".to_owned(), format!("{queued} in queues")]);
+    if number(counts, "queued") > 0 {
+        let queued = count(number(counts, "queued"), "message");
+        facts.push(["waiting".to_owned(), format!("{queued} in queues")]);
+    }
     for damage in list(&host, "damage") {
         facts.push(["damage".to_owned(), line(damage.as_str().unwrap_or_default())]);
     }
-    out.table(&["", ""], facts.into_iter().map(Vec::from).collect())?;
+    out.table(&[], facts.into_iter().map(Vec::from).collect())?;
     if rows.is_empty() {
         return Ok(());
     }
@@ -67,9 +69,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
     let short = short(&ids);
     let now = now();
     let one = |row: &Value| {
-        let doing = doing(row);
-        let what = if doing.is_empty() { called(row) } else { format!("{}: {doing}", called(row)) };
-        vec![short(word(row, "id")), shown(row), ago(word(&row["status"], "since"), now), what]
+        vec![short(word(row, "id")), shown(row), ago(word(&row["status"], "since"), now), what(row)]
     };
     out.table(&["CHAT", "STATE", "SINCE", "WHAT"], rows.iter().map(|row| one(row)).collect())?;
     if number(counts, "to_resume") > 0 {

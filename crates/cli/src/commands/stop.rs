@@ -11,13 +11,16 @@ use crate::fault::{Exit, Fault};
 use crate::out::Out;
 use crate::prefix::short;
 use crate::reach::{Reach, Surroundings, Target, endpoint, lives};
-use crate::rows::{called, doing, list, number, word};
-use crate::text::{count, line};
+use crate::rows::{list, number, what, word};
+use crate::text::{count, cut, line};
 
 /// How long a host may take to end: it has 15 seconds for its agents.
 const END_PATIENCE: Duration = Duration::from_secs(30);
 /// Time between two looks whether it has.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Columns of what a chat is doing.
+const WHAT_COLUMNS_MAX: usize = 64;
 
 /// What `stop` is told.
 #[derive(Debug, clap::Args)]
@@ -85,7 +88,7 @@ fn ask(client: &Client, out: Out, host: &Value) -> Result<Option<Agents>, Fault>
     let short = short(&ids);
     out.note(&format!("{} at work:", count(rows.len() as u64, "chat")));
     for row in &rows {
-        out.note(&format!("  {}  {}  {}", short(word(row, "id")), called(row), doing(row)));
+        out.note(&format!("  {}  {}", short(word(row, "id")), cut(&what(row), WHAT_COLUMNS_MAX)));
     }
     out.note("s  stop their agents too; what they were doing is offered at the next start");
     out.note("k  keep their agents running; the next host goes on with them");

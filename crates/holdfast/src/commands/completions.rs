@@ -1,5 +1,6 @@
 //! `holdfast completions`.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -15,6 +16,10 @@ pub(crate) struct Args {
 
 /// Prints them.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    clap_complete::generate(args.shell, &mut Cli::command(), "holdfast", &mut std::io::stdout());
-    ExitCode::SUCCESS
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "holdfast", &mut script);
+    match std::io::stdout().write_all(&script) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }

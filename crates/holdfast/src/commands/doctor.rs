@@ -82,7 +82,12 @@ fn tell(out: Out, findings: &[Finding]) -> Result<(), Fault> {
                 Level::Warn => "warn",
                 Level::Fail => "fail",
             };
-            out.line(&format!("{word:<5} {:<12} {}", finding.check, finding.text))?;
+            let mut lines = finding.text.lines().filter(|line| !line.trim().is_empty());
+            let first = lines.next().unwrap_or_default();
+            out.line(&format!("{word:<5} {:<12} {first}", finding.check))?;
+            for line in lines {
+                out.line(&format!("{:<18} {line}", ""))?;
+            }
             if let Some(advice) = &finding.advice {
                 out.line(&format!("{:<18} {advice}", ""))?;
             }

@@ -8,7 +8,7 @@ use crate::client::query;
 use crate::clock::now;
 use crate::fault::Fault;
 use crate::prefix::short;
-use crate::rows::{called, doing, list, number, shown, word};
+use crate::rows::{list, number, shown, what, word};
 use crate::text::{ago, line};
 
 /// Rows that the host gives in one page.
@@ -54,27 +54,32 @@ impl Args {
             return scene.out.json(&json!({ "items": rows, "next": null }));
         }
         if rows.is_empty() {
-            scene.out.note("There is no such chat.");
-            scene.out.hint("holdfast chat new opens one.");
+            let narrow = [&self.query, &self.project, &self.folder, &self.tag];
+            let narrow = narrow.iter().any(|narrow| narrow.is_some());
+            scene.out.note(match (narrow, self.all, self.state) {
+                (true, _, _) => "No chat fits.",
+                (false, true, _) | (false, _, State::All) => "There is no chat.",
+                (false, false, State::Open) => "No chat is open.",
+                (false, false, State::Closed) => "No chat is closed.",
+            });
+            scene.out.hint("holdfast chat new TEXT opens one.");
             return Ok(());
         }
         let ids: Vec<&str> = rows.iter().map(|row| word(row, "id")).collect();
         let short = short(&ids);
         let now = now();
         let one = |row: &Value| {
-            let doing = doing(row);
             let waits = match number(row, "queue_length") {
                 0 => String::new(),
                 n if row["queue_paused"] == true => format!(" [{n} paused]"),
                 n => format!(" [{n} queued]"),
             };
-            let called = format!("{}{waits}", called(row));
             vec![
                 short(word(row, "id")),
                 shown(row),
                 line(word(row, "agent")),
                 ago(word(row, "updated_at"), now),
-                if doing.is_empty() { called } else { format!("{called}: {doing}") },
+                format!("{}{waits}", what(row)),
             ]
         };
         let heading = ["CHAT", "STATE", "AGENT", "CHANGED", "WHAT"];

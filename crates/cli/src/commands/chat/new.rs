@@ -9,6 +9,7 @@ use super::{Scene, text, wait};
 use crate::fault::Fault;
 use crate::prefix::short;
 use crate::rows::{list, word};
+use crate::text::line;
 
 /// What `chat new` is told.
 #[derive(Debug, clap::Args)]
@@ -78,6 +79,8 @@ impl Args {
         }
         scene.out.line(id)?;
         let short = short(&[id])(id);
+        let (agent, cwd) = (line(word(&row, "agent")), line(word(&row, "cwd")));
+        scene.out.hint(&format!("The agent is {agent}, in {cwd}."));
         scene.out.hint(&if self.message.is_empty() {
             format!("holdfast chat send {short} TEXT starts its agent.")
         } else {

@@ -12,6 +12,10 @@ use crate::prefix::{self, short};
 use crate::rows::{list, word};
 use crate::text::{ago, line};
 
+/// Items that are looked through for messages in doubt; whoever means an older one writes its whole
+/// id.
+const LOOKED_THROUGH: usize = 200;
+
 /// What `chat queue` is told.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -166,7 +170,7 @@ fn show(scene: &Scene<'_>, queue: &Value) -> Result<(), Fault> {
 pub(super) struct Resolve {
     /// The chat.
     chat: String,
-    /// The message, by its whole id: holdfast chat show names it.
+    /// The message: chat show names those in doubt.
     message: String,
     /// What became of it.
     #[arg(value_enum)]
@@ -176,11 +180,23 @@ pub(super) struct Resolve {
 impl Resolve {
     pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
         let chat = scene.chat(&self.chat)?;
-        let path =
-            format!("/chats/{chat}/messages/{}/resolve", crate::client::query(&self.message));
+        let message = prefix::message(&doubts(scene, &chat)?, &self.message)?;
+        let path = format!("/chats/{chat}/messages/{message}/resolve");
         let answer = scene.client.post(&path, &json!({ "choice": self.choice.word() }))?;
         scene.done(&answer, "Settled.")
     }
+}
+
+/// The messages in doubt, as far back as anybody looks.
+fn doubts(scene: &Scene<'_>, chat: &str) -> Result<Vec<Value>, Fault> {
+    let path = format!("/chats/{chat}/items?limit={LOOKED_THROUGH}");
+    let page = scene.client.get(&path)?;
+    let doubts = list(&page, "items").iter().filter_map(|item| {
+        let delivery = &item["delivery"];
+        let doubt = matches!(word(delivery, "state"), "unknown" | "refused");
+        doubt.then(|| json!({ "message": delivery["message"], "text": item["text"] }))
+    });
+    Ok(doubts.collect())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Scene, text, wait};
 use crate::fault::Fault;
+use crate::prefix::short;
 use crate::rows::word;
 use crate::text::line;
 
@@ -60,6 +61,9 @@ impl Args {
         if scene.out.is_json() {
             return scene.out.json(&accepted);
         }
-        scene.out.line(word(&accepted["message"], "id"))
+        scene.out.line(word(&accepted["message"], "id"))?;
+        let short = short(&[&chat])(&chat);
+        scene.out.hint(&format!("holdfast chat tail -f {short} shows what comes of it."));
+        Ok(())
     }
 }

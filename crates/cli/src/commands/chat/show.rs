@@ -7,10 +7,13 @@ use super::answer::questions;
 use crate::clock::now;
 use crate::fault::Fault;
 use crate::rows::{called, cause, list, number, shown, word};
-use crate::text::{ago, count, line};
+use crate::text::{ago, count, cut, line};
 
 /// Items that are looked through for messages in doubt.
 const LOOKED_THROUGH: usize = 200;
+
+/// Columns of what a chat is called.
+const NAME_COLUMNS_MAX: usize = 76;
 
 /// What `chat show` is told.
 #[derive(Debug, clap::Args)]
@@ -28,8 +31,8 @@ impl Args {
         }
         let items = scene.client.get(&format!("/chats/{chat}/items?limit={LOOKED_THROUGH}"))?;
         let items = list(&items, "items");
-        scene.out.line(&called(&row))?;
-        scene.out.table(&["", ""], facts(&row))?;
+        scene.out.line(&cut(&called(&row), NAME_COLUMNS_MAX))?;
+        scene.out.table(&[], facts(&row))?;
         for task in list(&row["activity"], "tasks") {
             let since = ago(word(task, "since"), now());
             let (kind, label) = (line(word(task, "kind")), line(word(task, "label")));
@@ -50,7 +53,7 @@ impl Args {
             let (state, message) =
                 (word(&item["delivery"], "state"), word(&item["delivery"], "message"));
             if state == "unknown" || state == "refused" {
-                let text = crate::text::cut(&line(word(item, "text")), 60);
+                let text = cut(&line(word(item, "text")), 60);
                 scene.out.line(&format!("  {state}: {text}  {message}"))?;
             }
         }

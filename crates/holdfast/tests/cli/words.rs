@@ -1,0 +1,111 @@
+//! What a script reads, and what programs read: without a terminal.
+
+use serde_json::json;
+
+use crate::scene::{place, redact, run};
+
+#[test]
+fn a_working_day_in_pipes() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat =
+        run(&place, &["chat", "new", "-a", "demo", "-t", "Colours", "[[ask Which?|Red|Blue]]"]);
+    let chat = chat.ok().trim().to_owned();
+    host.wait_shown(&chat, "blocked");
+    let mut told = String::new();
+    let mut tell = |args: &[&str]| {
+        let said = run(&place, args);
+        let words = [said.out, said.err].concat();
+        let args = args.join(" ").replace(&chat, "CHAT");
+        told.push_str(&redact(&place, &format!("$ holdfast {args}\n{words}[{}]\n\n", said.code)));
+    };
+    tell(&["chat", "ls"]);
+    tell(&["chat", "show", &chat]);
+    tell(&["chat", "answer", &chat]);
+    tell(&["chat", "send", &chat, "and then?"]);
+    tell(&["chat", "queue", &chat]);
+    tell(&["chat", "queue", &chat, "pause"]);
+    tell(&["chat", "queue", &chat]);
+    tell(&["chat", "queue", &chat, "resume"]);
+    tell(&["chat", "answer", &chat, "green"]);
+    tell(&["chat", "answer", &chat, "2"]);
+    host.wait_shown(&chat, "idle");
+    host.wait("both turns", || host.said(&chat).contains("and then?"));
+    tell(&["chat", "answer", &chat, "--prompt", "p1.1", "Red"]);
+    tell(&["chat", "tail", "--numbers", &chat]);
+    tell(&["chat", "interrupt", &chat]);
+    tell(&["chat", "close", &chat]);
+    tell(&["chat", "send", &chat, "too late"]);
+    tell(&["chat", "ls"]);
+    tell(&["chat", "ls", "--all"]);
+    tell(&["chat", "reopen", &chat]);
+    tell(&["chat", "rm", &chat]);
+    tell(&["chat", "rm", "--yes", &chat]);
+    tell(&["chat", "show", &chat]);
+    tell(&["agent", "ls"]);
+    tell(&["offers"]);
+    tell(&["resume", "--all"]);
+    tell(&["dismiss", "--all"]);
+    tell(&["token"]);
+    tell(&["paths"]);
+    insta::assert_snapshot!("pipes", told);
+    host.stop();
+}
+
+#[test]
+fn programs_read_one_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let row = run(&place, &["chat", "new", "-a", "demo", "--json"]).json();
+    let chat = row["id"].as_str().unwrap().to_owned();
+    let status = run(&place, &["status", "--json"]).json();
+    assert_eq!(status["counts"]["open"], 1);
+    assert_eq!(status["url"], json!(host.url));
+    assert_eq!(status["pid"], json!(host.pid()));
+    let list = run(&place, &["chat", "ls", "--json"]).json();
+    assert_eq!((&list["items"][0]["id"], &list["next"]), (&json!(chat), &json!(null)));
+    assert_eq!(run(&place, &["chat", "show", &chat, "--json"]).json()["id"], json!(chat));
+    let sent = run(&place, &["chat", "send", &chat, "[[ask Which?|Red|Blue]]", "--json"]).json();
+    assert_eq!(sent["message"]["state"], "queued");
+    host.wait_prompts(&chat, 1);
+    let asked = run(&place, &["chat", "answer", &chat, "--json"]).json();
+    assert_eq!(asked["items"][0]["options"][1]["id"], "Blue");
+    assert!(run(&place, &["chat", "answer", &chat, "Red", "--json"]).json()["receipt"].is_string());
+    assert_eq!(run(&place, &["chat", "queue", &chat, "--json"]).json()["paused"], false);
+    assert_eq!(run(&place, &["agent", "ls", "--json"]).json()["items"][0]["id"], "demo");
+    assert_eq!(run(&place, &["offers", "--json"]).json()["offers"], json!([]));
+    assert_eq!(run(&place, &["resume", "--all", "--json"]).json()["results"], json!([]));
+    assert_eq!(run(&place, &["token", "--json"]).json()["token"], json!(host.token));
+    assert!(run(&place, &["paths", "--json"]).json()["store"].is_string());
+    assert_eq!(run(&place, &["doctor", "--json"]).json()["fail"], 0);
+    host.wait_shown(&chat, "idle");
+    assert_eq!(run(&place, &["chat", "close", &chat, "--json"]).json()["chat"], json!(chat));
+    assert_eq!(run(&place, &["chat", "reopen", &chat, "--json"]).json()["state"], "open");
+    assert_eq!(run(&place, &["chat", "rm", "--yes", &chat, "--json"]).json()["chat"], json!(chat));
+    host.stop();
+}
+
+/// The calls are there by their names; whether an agent can is another matter.
+#[test]
+fn fork_and_rewind_call_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let url =
+        crate::fake::answers(409, r#"{"code": "not_supported", "detail": "This agent cannot."}"#);
+    let chat = format!("chat_{}", "0".repeat(32));
+    for args in [["fork", &chat, "--at", "3"], ["rewind", &chat, "--at", "3"]] {
+        let args = [&["chat"], args.as_slice(), &["--host", &url]].concat();
+        let mut command = crate::scene::command(&place, &args);
+        let said = crate::scene::run_with(
+            {
+                command.env("HOLDFAST_TOKEN", "hf_any");
+                command
+            },
+            "",
+        );
+        assert_eq!(said.code, 4, "{said:?}");
+        assert!(said.err.contains("This agent cannot."), "{said:?}");
+    }
+}
