@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 /// Answers every request with this status and body; the address.
@@ -20,6 +21,31 @@ pub(crate) fn answers(status: u16, body: &'static str) -> String {
         })
         .unwrap();
     url
+}
+
+/// Answers each request by its target, and tells the targets.
+pub(crate) fn scripted(
+    answer: impl Fn(&str) -> String + Send + 'static,
+) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = sync_channel(1000);
+    thread::Builder::new()
+        .spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let Some(bytes) = request(&stream) else { continue };
+                let head = String::from_utf8(bytes).unwrap();
+                let target = head.split(' ').nth(1).unwrap().to_owned();
+                let body = answer(&target);
+                let _ = write!(stream, "HTTP/1.1 200 X\r\nconnection: close\r\n\r\n{body}");
+                if tell.send(target).is_err() {
+                    break;
+                }
+            }
+        })
+        .unwrap();
+    (url, told)
 }
 
 /// Passes every request on to the host at `to`, but throws its first `lost` answers to writes away.

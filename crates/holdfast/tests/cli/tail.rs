@@ -1,13 +1,15 @@
 //! Following a chat across the lives of its host.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use holdfast_testkit::host::{PATIENCE, Place};
 use serde_json::Value;
 
+use crate::fake::scripted;
 use crate::scene::{command, place, run};
 
 /// A `chat tail` that runs.
@@ -19,7 +21,10 @@ struct Tail {
 
 impl Tail {
     fn start(place: &Place, args: &[&str]) -> Self {
-        let mut command = command(place, &[&["chat", "tail", "-f"], args].concat());
+        Self::of(command(place, &[&["chat", "tail", "-f"], args].concat()))
+    }
+
+    fn of(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (tell, lines) = sync_channel(100_000);
@@ -93,6 +98,39 @@ fn a_tail_loses_and_doubles_nothing_when_the_host_is_killed() {
     let said: String = said.filter_map(|item| item["text"].as_str()).collect();
     assert_eq!(said, written, "all that the agent wrote, by its own log");
     host.stop();
+}
+
+/// The cursor of what was taken, and of nothing else: a snapshot that was announced but not read is
+/// asked for again.
+#[test]
+fn a_tail_comes_back_with_the_cursor_of_what_it_has_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let listens = Cell::new(0);
+    let hello = "data: {\"type\":\"hello\",\"cursor\":\"c-9\",\"verdict\":\"gap\"}\n\n";
+    let snapshot = "id: c-1\ndata: {\"type\":\"snapshot\",\"cursor\":\"c-1\"}\n\n";
+    let changes = "id: c-2\ndata: {\"type\":\"changes\",\"cursor\":\"c-2\",\"changes\":[]}\n\n";
+    let (url, targets) = scripted(move |target| {
+        if !target.contains("/events") {
+            return r#"{"items": [], "next": null}"#.to_owned();
+        }
+        listens.set(listens.get() + 1);
+        match listens.get() {
+            1 => hello.to_owned(),
+            // The last event is cut short: it is not taken.
+            2 => format!("{hello}{snapshot}{changes}id: c-3\ndata: {{\"type\":\"chan"),
+            _ => String::new(),
+        }
+    });
+    let chat = format!("chat_{}", "0".repeat(32));
+    let mut tail = command(&place, &["chat", "tail", "-f", &chat, "--host", &url]);
+    tail.env("HOLDFAST_TOKEN", "hf_any");
+    let tail = Tail::of(tail);
+    let listens = targets.iter().filter(|target| target.contains("/events"));
+    let base = format!("/api/v1/events?chat={chat}");
+    let expected = [base.clone(), base.clone(), format!("{base}&after=c-2")];
+    assert_eq!(listens.take(3).collect::<Vec<_>>(), expected);
+    drop(tail);
 }
 
 #[test]

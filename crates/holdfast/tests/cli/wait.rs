@@ -1,5 +1,6 @@
 //! Waiting for an answer.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use holdfast_testkit::host::PATIENCE;
@@ -34,14 +35,41 @@ fn who_waits_is_told_what_the_agent_asks() {
     let place = place(&dir);
     let host = place.start();
     let chat = host.open();
-    let mut send =
-        command(&place, &["chat", "send", &chat, "-w", "[[ask Which colour?|Red|Blue]]"]);
-    let waiting = send.stdout(Stdio::piped()).spawn().unwrap();
-    host.wait_prompts(&chat, 1);
+    let mut send = command(
+        &place,
+        &["chat", "send", &chat, "-w", "--timeout", "20", "[[ask Which colour?|Red|Blue]]"],
+    );
+    let mut waiting = send.stdout(Stdio::piped()).spawn().unwrap();
+    let mut err = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    let mut hears = |words: &str| assert!(err.any(|line| line.unwrap().contains(words)), "{words}");
+    hears("The agent asks");
+    hears("2  Blue");
     run(&place, &["chat", "answer", &chat, "bl"]).ok();
     let ended = waiting.wait_with_output().unwrap();
     assert!(ended.status.success());
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), "Answer: Blue\n");
+    host.stop();
+}
+
+#[test]
+fn a_question_that_is_not_asked_yet_can_be_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    // At once: the agent is only starting.
+    let chat = run(&place, &["chat", "new", "-a", "demo", "[[ask Which colour?|Red|Blue]]"]).ok();
+    run(&place, &["chat", "answer", chat.trim(), "--wait", "Blue"]).ok();
+    host.wait("the answer", || host.said(chat.trim()) == "Answer: Blue");
+    host.wait_shown(chat.trim(), "idle");
+    let none = run(&place, &["chat", "answer", chat.trim(), "--wait", "Blue"]);
+    assert_eq!(none.code, 4, "an idle agent asks nothing: {none:?}");
+    host.send(chat.trim(), "[[slow 600]]");
+    host.wait_shown(chat.trim(), "working");
+    let late = run(&place, &["chat", "answer", chat.trim(), "-w", "Blue", "--timeout", "0.3"]);
+    assert_eq!(late.code, 7, "{late:?}");
+    let now = run(&place, &["chat", "answer", chat.trim(), "Blue"]);
+    assert_eq!(now.code, 4);
+    assert!(now.err.contains("--wait"), "{now:?}");
     host.stop();
 }
 

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Scene;
+use super::wait::Changes;
+use crate::clock::Deadline;
 use crate::fault::{Exit, Fault};
 use crate::rows::{list, word};
 use crate::text::line;
@@ -23,6 +25,9 @@ pub(super) struct Args {
     /// The prompt, where several are open.
     #[arg(long, value_name = "ID")]
     prompt: Option<String>,
+    /// Wait until the agent asks something, as long as it works.
+    #[arg(long, short)]
+    wait: bool,
     /// Words beside the option, or instead of one where the agent takes any.
     #[arg(long)]
     text: Option<String>,
@@ -31,7 +36,11 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
         let chat = scene.chat(&self.chat)?;
-        let row = scene.client.get(&format!("/chats/{chat}"))?;
+        let row = if self.wait {
+            asking(scene, &chat)?
+        } else {
+            scene.client.get(&format!("/chats/{chat}"))?
+        };
         let wanted: Vec<&str> =
             list(&row["activity"], "prompts").iter().map(|prompt| word(prompt, "id")).collect();
         let open = open(scene, &chat, &wanted)?;
@@ -60,14 +69,33 @@ impl Args {
                 scene.client.post(&path(id), &json!({ "option": option }))?
             }
             (None, None) => {
-                return Err(Fault::new(
-                    Exit::Refused,
-                    "nothing_asked",
-                    "The agent asks nothing now.",
-                ));
+                let text = "The agent asks nothing now.";
+                let fault = Fault::new(Exit::Refused, "nothing_asked", text);
+                let works = matches!(word(&row["status"], "shown"), "working" | "monitoring");
+                return Err(match works {
+                    true => fault.advice("It works, and may still ask: --wait waits for that."),
+                    false => fault,
+                });
             }
         };
         scene.done(&answer, "Answered.")
+    }
+}
+
+/// The chat, once its agent asks something or will not.
+fn asking(scene: &Scene<'_>, chat: &str) -> Result<Value, Fault> {
+    let deadline = Deadline::after(scene.client.timeout());
+    let mut changes = Changes::of(scene, chat);
+    loop {
+        let row = scene.client.get(&format!("/chats/{chat}"))?;
+        let works = matches!(word(&row["status"], "shown"), "working" | "monitoring");
+        if !works || !list(&row["activity"], "prompts").is_empty() {
+            return Ok(row);
+        }
+        if !changes.wait(scene, chat, deadline) {
+            let text = "The agent works, and has asked nothing yet.";
+            return Err(Fault::new(Exit::TimedOut, "timed_out", text));
+        }
     }
 }
 

@@ -31,10 +31,8 @@ pub(super) fn answer(
     accepted: &Value,
 ) -> Result<(), Fault> {
     let mut told = Told::default();
-    let mut changes = Changes { events: None };
+    let mut changes = Changes::of(scene, chat);
     let deadline = Deadline::after(scene.client.timeout());
-    // Listened to before the first look: what changes after it is told.
-    changes.connect(scene, chat);
     let (turn, end) = loop {
         match look(scene, chat, receipt, &mut told) {
             Ok(Some(end)) => break end,
@@ -194,17 +192,22 @@ fn said(scene: &Scene<'_>, chat: &str, turn: &str) -> Result<String, Fault> {
 }
 
 /// The event stream, as a reason to look.
-struct Changes {
+pub(super) struct Changes {
     events: Option<Events>,
 }
 
 impl Changes {
+    /// Listens before the first look: what changes after it is told.
+    pub(super) fn of(scene: &Scene<'_>, chat: &str) -> Self {
+        Self { events: scene.client.events(chat, None).ok() }
+    }
+
     fn connect(&mut self, scene: &Scene<'_>, chat: &str) {
         self.events = scene.client.events(chat, None).ok();
     }
 
     /// Waits until something may have changed; false when the caller waits no longer.
-    fn wait(&mut self, scene: &Scene<'_>, chat: &str, deadline: Deadline) -> bool {
+    pub(super) fn wait(&mut self, scene: &Scene<'_>, chat: &str, deadline: Deadline) -> bool {
         if self.events.is_none() {
             let Some(pause) = deadline.left(LOOK_UNTOLD) else { return false };
             scene.client.pause(pause);
