@@ -37,8 +37,9 @@ pub(crate) fn shown(row: &Value) -> String {
     let shown = match (word(row, "state"), word(&row["status"], "shown")) {
         (_, _) if row["unreadable"].is_string() => "unreadable",
         ("closed", _) => "closed",
+        // Also where a message of it is in doubt: the offer asks about that.
+        (_, "to_check" | "idle") if !row["offer"].is_null() => "to resume",
         (_, "to_check") => "to check",
-        (_, "idle") if !row["offer"].is_null() => "to resume",
         (_, shown) => shown,
     };
     text::line(shown)

@@ -83,6 +83,57 @@ fn a_stop_asks_what_becomes_of_work() {
 }
 
 #[test]
+fn what_was_stopped_and_what_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    std::fs::create_dir_all(place.data_dir()).unwrap();
+    let config = "[agents.broken]\nkind = \"acp\"\ncommand = [\"false\"]\n";
+    std::fs::write(place.data_dir().join("config.toml"), config).unwrap();
+    let host = place.start();
+    let chat = host.open();
+    host.send(&chat, "[[task 600 Read the manual]] [[say half\n\nof it]] [[ask Which?|Red|Blue]]");
+    host.wait_prompts(&chat, 1);
+    host.stop();
+
+    let host = place.start();
+    host.wait_offer(&chat);
+    let broken = host.open_with("broken");
+    host.send(&broken, "hello");
+    host.wait("the failure", || host.chat(&broken)["failure"].is_string());
+    let refused = host.open();
+    host.send(&refused, "[[error -32602]]");
+    host.wait("the refusal", || {
+        host.items(&refused).iter().any(|item| item["delivery"]["state"] == "refused")
+    });
+    let mut screen = String::new();
+    let mut look = |args: &[&str]| {
+        let shown = args.iter().map(|word| if word.starts_with("chat_") { "CHAT" } else { word });
+        screen.push_str(&format!("$ holdfast {}\n", shown.collect::<Vec<_>>().join(" ")));
+        screen.push_str(&seen(&place, args));
+        screen.push('\n');
+    };
+    look(&["status"]);
+    look(&["offers", "-v"]);
+    look(&["chat", "show", &chat]);
+    look(&["chat", "show", &broken]);
+    look(&["chat", "show", &refused]);
+    look(&["resume", "--all"]);
+    host.wait("the continuation", || {
+        host.items(&chat).iter().any(|item| {
+            item["role"] == "agent"
+                && item["closed"] == true
+                && item["kind"] == "message"
+                && item["text"].as_str().is_some_and(|text| text.contains("Please carry on"))
+        })
+    });
+    look(&["chat", "tail", &chat]);
+    look(&["chat", "close", &chat, &refused]);
+    look(&["chat", "queue", &broken]);
+    insta::assert_snapshot!("stopped", screen);
+    host.stop();
+}
+
+#[test]
 fn a_stop_without_work_asks_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);

@@ -6,6 +6,7 @@ use super::Scene;
 use super::answer::questions;
 use crate::clock::now;
 use crate::fault::Fault;
+use crate::prefix::short;
 use crate::rows::{called, cause, list, number, shown, word};
 use crate::text::{ago, count, cut, line};
 
@@ -49,13 +50,21 @@ impl Args {
             };
             scene.out.line(&format!("  left running: {}{ports}", line(word(left, "command"))))?;
         }
+        let mut in_doubt = false;
         for item in items {
             let (state, message) =
                 (word(&item["delivery"], "state"), word(&item["delivery"], "message"));
             if state == "unknown" || state == "refused" {
+                in_doubt = true;
                 let text = cut(&line(word(item, "text")), 60);
                 scene.out.line(&format!("  {state}: {text}  {message}"))?;
             }
+        }
+        if in_doubt && row["offer"].is_null() {
+            scene.out.hint(&format!(
+                "\nholdfast chat resolve {} MESSAGE arrived, send-again or discard settles it.",
+                short(&[&chat])(&chat)
+            ));
         }
         for question in questions(items) {
             question.show(scene)?;
@@ -94,8 +103,9 @@ fn facts(row: &Value) -> Vec<Vec<String>> {
     }
     let waits = number(row, "queue_length");
     if waits > 0 || row["queue_paused"] == true {
-        let paused = if row["queue_paused"] == true { ", held" } else { "" };
-        facts.push(["  queue".to_owned(), format!("{}{paused}", count(waits, "message"))]);
+        let waits = if waits == 0 { "empty".to_owned() } else { count(waits, "message") };
+        let held = if row["queue_paused"] == true { ", held" } else { "" };
+        facts.push(["  queue".to_owned(), format!("{waits}{held}")]);
     }
     if !row["offer"].is_null() {
         let why = cause(word(&row["offer"], "cause"));

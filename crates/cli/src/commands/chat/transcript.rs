@@ -139,7 +139,7 @@ impl<'a> Transcript<'a> {
                 self.fresh = false;
             }
             for part in new.split_inclusive('\n') {
-                if self.fresh {
+                if self.fresh && part != "\n" {
                     self.out.piece(&" ".repeat(self.margin()))?;
                 }
                 self.out.piece(part)?;
@@ -161,7 +161,7 @@ impl<'a> Transcript<'a> {
         for (n, line) in lines.iter().enumerate() {
             if n == 0 {
                 self.name(place, &name)?;
-            } else {
+            } else if !line.is_empty() {
                 self.out.piece(&" ".repeat(self.margin()))?;
             }
             self.out.line(line)?;
@@ -282,7 +282,8 @@ fn by(delivery: &Value) -> &'static str {
         "app" => "app",
         "channel" => "channel",
         "schedule" => "schedule",
-        "host" => "host",
+        // What an agent is told when its work is carried on.
+        "host" => "resume",
         _ => "you",
     }
 }
@@ -341,7 +342,7 @@ fn call(call: &Value, again: bool) -> Vec<String> {
 fn notice(item: &Value) -> String {
     let notice = &item["notice"];
     let words = match word(notice, "kind") {
-        "stopped" => format!("stopped: {}", cause(word(notice, "cause"))),
+        "stopped" => cause(word(notice, "cause")),
         "resumed" => "resumed".to_owned(),
         "started_fresh" => "a new session of the agent was started".to_owned(),
         "start_failed" => {
