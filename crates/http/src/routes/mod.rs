@@ -14,6 +14,8 @@ mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod search;
+mod slots;
 mod tasks;
 mod turns;
 
@@ -85,6 +87,8 @@ fn api() -> Router<App> {
         .route("/offers/{chat}/recap", get(recap::show))
         .route("/offers/resume", post(offers::resume))
         .route("/offers/dismiss", post(offers::dismiss))
+        .route("/slots/{slot}", put(slots::bind))
+        .route("/search", get(search::list))
         .route("/receipts/{receipt}", get(receipts::one))
         .route("/events", get(events::listen))
 }
