@@ -78,6 +78,11 @@ impl Fault {
         self
     }
 
+    /// Whether a host may answer in a moment: it is gone, silent or has too much to do.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self.exit, Exit::Unreachable | Exit::TimedOut | Exit::Overloaded)
+    }
+
     /// A problem document of the host.
     pub(crate) fn of(status: u16, problem: Value) -> Self {
         let word = |name: &str| problem[name].as_str().map(str::to_owned);
@@ -127,7 +132,7 @@ fn advice(code: &str) -> Option<&'static str> {
         "chat_not_found" => "holdfast chat ls --all shows the chats that there are.",
         "chat_closed" => "holdfast chat reopen CHAT opens it again.",
         "chat_open" => "holdfast chat close CHAT closes it.",
-        "chat_pinned" => "Unpin it first.",
+        "chat_pinned" => "holdfast chat set CHAT --pinned=false unpins it.",
         "agent_not_found" => "holdfast agent ls shows the agents that there are.",
         "no_offer" => "holdfast offers shows what can be resumed.",
         "not_queued" | "message_not_found" => "holdfast chat queue CHAT shows what waits.",

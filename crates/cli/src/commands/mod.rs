@@ -6,6 +6,7 @@ mod dismiss;
 mod offers;
 mod restart;
 mod resume;
+mod search;
 mod status;
 mod stop;
 mod token;
@@ -23,6 +24,8 @@ pub enum Command {
     Status(status::Args),
     /// Open chats, talk to their agents, look and listen.
     Chat(chat::Args),
+    /// Find what was said, in all chats.
+    Search(search::Args),
     /// Show the chats that were stopped at work, and what they were doing.
     Offers(offers::Args),
     /// Carry on with chats that were stopped at work.
@@ -46,6 +49,7 @@ impl Command {
         match self {
             Self::Status(args) => status::run(args, around),
             Self::Chat(args) => chat::run(args, around),
+            Self::Search(args) => search::run(args, around),
             Self::Offers(args) => offers::run(args, around),
             Self::Resume(args) => resume::run(args, around),
             Self::Dismiss(args) => dismiss::run(args, around),
@@ -61,6 +65,7 @@ impl Command {
         let reach = match self {
             Self::Status(args) => &args.reach,
             Self::Chat(args) => &args.reach,
+            Self::Search(args) => &args.reach,
             Self::Offers(args) => &args.reach,
             Self::Resume(args) => &args.reach,
             Self::Dismiss(args) => &args.reach,

@@ -82,6 +82,34 @@ fn a_doctor_looks_with_and_without_a_host() {
 }
 
 #[test]
+fn a_doctor_tells_a_host_that_does_not_answer_from_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    place.start().stop();
+    let told = || run(&place, &["doctor", "--json", "--timeout", "0.5"]);
+    let host = |said: &str| {
+        let told: serde_json::Value = serde_json::from_str(said).unwrap();
+        let checks = told["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["check"] == "host").unwrap()["level"].clone()
+    };
+    assert_eq!(host(&told().ok()), "ok", "there is none");
+    let serving = place.start();
+    let pid = serving.pid();
+    proc::signal(pid, rustix::process::Signal::STOP).unwrap();
+    let silent = told();
+    assert_eq!((silent.code, host(&silent.out)), (1, "fail".into()));
+    proc::signal(pid, rustix::process::Signal::CONT).unwrap();
+    // One that has the data and is not where it said.
+    let endpoint = place.data_dir().join("endpoint.json");
+    let text = std::fs::read_to_string(&endpoint).unwrap();
+    let port = serving.url.rsplit(':').next().unwrap();
+    std::fs::write(&endpoint, text.replace(port, "1")).unwrap();
+    let astray = told();
+    assert_eq!((astray.code, host(&astray.out)), (1, "fail".into()));
+    serving.stop();
+}
+
+#[test]
 fn where_no_host_is_it_is_said_how_one_starts() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);

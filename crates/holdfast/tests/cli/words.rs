@@ -87,6 +87,58 @@ fn programs_read_one_value() {
     host.stop();
 }
 
+#[test]
+fn what_a_chat_is_called_and_where_it_is_filed() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let set =
+        |args: &[&str]| run(&place, &[&["chat", "set", &chat, "--json"], args].concat()).json();
+    let row = set(&[
+        "--title", "Colours", "--slot", "art", "--folder", "Work", "--tag", "a", "--tag", "b",
+    ]);
+    assert_eq!((&row["title"], &row["slot"]), (&json!("Colours"), &json!("art")));
+    assert_eq!((&row["folder"], &row["tags"]), (&json!("Work"), &json!(["a", "b"])));
+    let row = set(&["--pinned", "true", "--muted=true", "--tag", "", "--folder", ""]);
+    assert_eq!((&row["pinned"], &row["muted"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&row["folder"], &row["tags"], &row["title"]),
+        (&json!(null), &json!([]), &json!("Colours"))
+    );
+    let pinned = run(&place, &["chat", "rm", "--yes", "art"]);
+    assert_eq!(pinned.code, 4, "{pinned:?}");
+    assert!(pinned.err.contains("--pinned=false"), "{pinned:?}");
+    set(&["--pinned=false"]);
+    run(&place, &["chat", "rm", "--yes", "art"]).ok();
+    assert_eq!(run(&place, &["chat", "set", &chat]).code, 2, "something has to be changed");
+    host.stop();
+}
+
+#[test]
+fn what_was_said_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (chat, other) = (host.open(), host.open());
+    host.send(&chat, "[[say a marmalade sky]]");
+    host.send(&other, "[[say tangerine trees]]");
+    let found = |args: &[&str]| {
+        let found = run(&place, &[&["search", "--json"], args].concat()).json();
+        found["items"].as_array().unwrap().len()
+    };
+    host.wait("the index", || found(&["marmalade"]) == 2 && found(&["trees"]) == 2);
+    assert_eq!(found(&["sky", "marmalade", "--chat", &chat]), 2, "the words in any order");
+    assert_eq!(found(&["sky", "--chat", &other]), 0);
+    assert_eq!(found(&["sky", "-n", "1"]), 1);
+    let words = redact(&place, &run(&place, &["search", "marmalade"]).ok());
+    insta::assert_snapshot!("search", words);
+    let none = run(&place, &["search", "nobody-said-this"]);
+    assert_eq!((none.code, none.out.as_str()), (0, ""));
+    assert_eq!(run(&place, &["search"]).code, 2);
+    host.stop();
+}
+
 /// The calls are there by their names; whether an agent can is another matter.
 #[test]
 fn fork_and_rewind_call_the_host() {

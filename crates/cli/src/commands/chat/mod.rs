@@ -9,6 +9,7 @@ mod new;
 mod queue;
 mod rm;
 mod send;
+mod set;
 mod show;
 mod tail;
 mod transcript;
@@ -57,6 +58,8 @@ enum Command {
     Queue(queue::Args),
     /// Show what the agent asks, and answer it.
     Answer(answer::Args),
+    /// Change what a chat is called, where it is filed, how it is addressed.
+    Set(set::Args),
     /// Say what became of a message whose fate nobody knows.
     Resolve(queue::Resolve),
     /// End the running turn, or the agent itself.
@@ -97,6 +100,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         Command::Tail(args) => args.run(&scene),
         Command::Queue(args) => args.run(&scene),
         Command::Answer(args) => args.run(&scene),
+        Command::Set(args) => args.run(&scene),
         Command::Resolve(args) => args.run(&scene),
         Command::Interrupt(args) => args.run(&scene),
         Command::Close(args) => args.run(&scene),

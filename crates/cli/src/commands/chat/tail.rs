@@ -109,7 +109,7 @@ impl Follow<'_> {
         loop {
             self.scene.client.pause(pause);
             match self.scene.client.events(&self.chat, self.cursor.as_deref()) {
-                Err(fault) if passes(&fault) => {}
+                Err(fault) if fault.passes() => {}
                 other => return other,
             }
             pause = (pause * 2).min(PAUSE_MAX);
@@ -132,7 +132,7 @@ impl Follow<'_> {
             match taken {
                 Ok(()) => {}
                 // The host went while something was read from it: the next one is asked again.
-                Err(fault) if passes(&fault) => return Ok(()),
+                Err(fault) if fault.passes() => return Ok(()),
                 Err(fault) => return Err(fault),
             }
             // Only what was taken is behind the cursor.
@@ -187,9 +187,4 @@ impl Follow<'_> {
             }
         }
     }
-}
-
-/// Whether the host may be back in a moment.
-fn passes(fault: &Fault) -> bool {
-    matches!(fault.exit, Exit::Unreachable | Exit::TimedOut | Exit::Overloaded)
 }

@@ -33,14 +33,16 @@ pub(super) fn answer(
     let mut told = Told::default();
     let mut changes = Changes::of(scene, chat);
     let deadline = Deadline::after(scene.client.timeout());
-    let (turn, end) = loop {
+    let End { turn, state: end, text } = loop {
         match look(scene, chat, receipt, &mut told) {
             Ok(Some(end)) => break end,
-            // The host may be on its way back.
-            Err(fault) if fault.exit == Exit::Unreachable && changes.events.is_none() => {
-                told.once(scene, "gone", "The host is gone; waiting for the next one.");
+            Ok(None) => {}
+            // The host may be on its way back, the message is with it.
+            Err(fault) if fault.passes() => {
+                changes.lost();
+                told.once(scene, "gone", "The host does not answer; waiting until one does.");
             }
-            other => _ = other?,
+            Err(fault) => return Err(fault),
         }
         if !changes.wait(scene, chat, deadline) {
             let text = "The turn has not ended yet; the message is with the host, and safe.";
@@ -48,7 +50,6 @@ pub(super) fn answer(
                 .advice(format!("holdfast chat tail -f {chat} shows how it goes on.")));
         }
     };
-    let text = said(scene, chat, &turn)?;
     if scene.out.is_json() {
         let message = accepted["message"].clone();
         scene.out.json(&json!({
@@ -79,13 +80,21 @@ impl Told {
     }
 }
 
-/// How far the message is: the turn and its end, or nothing yet.
+/// How a turn ended.
+struct End {
+    turn: String,
+    state: String,
+    /// What the agent said in it.
+    text: String,
+}
+
+/// How far the message is: the end of its turn, or nothing yet.
 fn look(
     scene: &Scene<'_>,
     chat: &str,
     receipt: &str,
     told: &mut Told,
-) -> Result<Option<(String, String)>, Fault> {
+) -> Result<Option<End>, Fault> {
     let now = scene.client.get(&format!("/receipts/{receipt}"))?;
     let failed = |text: String| Fault::new(Exit::AgentFailed, word(&now, "state"), text);
     let message = word(&now, "message");
@@ -110,9 +119,10 @@ fn look(
         _ => {}
     }
     if let Some(turn) = now["turn"].as_str()
-        && let Some(end) = end_of(scene, chat, turn)?
+        && let Some(state) = end_of(scene, chat, turn)?
     {
-        return Ok(Some((turn.to_owned(), end)));
+        let text = said(scene, chat, turn)?;
+        return Ok(Some(End { turn: turn.to_owned(), state, text }));
     }
     beside(scene, chat, word(&now, "state"), told)?;
     Ok(None)
@@ -200,6 +210,11 @@ impl Changes {
     /// Listens before the first look: what changes after it is told.
     pub(super) fn of(scene: &Scene<'_>, chat: &str) -> Self {
         Self { events: scene.client.events(chat, None).ok() }
+    }
+
+    /// The stream is of a host that is gone.
+    pub(super) fn lost(&mut self) {
+        self.events = None;
     }
 
     fn connect(&mut self, scene: &Scene<'_>, chat: &str) {

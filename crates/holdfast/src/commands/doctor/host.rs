@@ -1,9 +1,12 @@
 //! What a running host says of itself.
 
+use std::path::Path;
+
 use holdfast_cli::{Client, Exit, Fault, Reach, Surroundings, since_hours};
 use serde_json::Value;
 
 use super::Finding;
+use crate::data_dir;
 
 /// Hours without any change after which background work is looked at.
 const QUIET_HOURS: u64 = 12;
@@ -15,7 +18,7 @@ pub(super) fn look(reach: &Reach, around: &Surroundings) -> Result<Vec<Finding>,
     let host = match client.get("/host") {
         Ok(host) => host,
         Err(fault) if fault.exit == Exit::Unreachable && here => {
-            return Ok(vec![Finding::ok("host", "none runs; `holdfast serve` starts one")]);
+            return Ok(vec![silent(&reach.data_dir(around)?)]);
         }
         Err(fault) => {
             let advice = fault.advice.unwrap_or_else(|| "Look at the host's log.".to_owned());
@@ -29,6 +32,18 @@ pub(super) fn look(reach: &Reach, around: &Surroundings) -> Result<Vec<Finding>,
     }
     findings.extend(quiet(&client)?);
     Ok(findings)
+}
+
+/// No host answers: there is none, or there is one that does not.
+fn silent(data: &Path) -> Finding {
+    match data_dir::check_free(data) {
+        Ok(()) => Finding::ok("host", "none runs; `holdfast serve` starts one"),
+        Err(_) => Finding::fail(
+            "host",
+            "one has the data, but it does not answer",
+            "If it does not begin to within a minute, look at its log and end it with SIGTERM.",
+        ),
+    }
 }
 
 fn version(host: &Value) -> Finding {
