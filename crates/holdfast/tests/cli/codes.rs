@@ -3,13 +3,13 @@
 use holdfast_testkit::host::Place;
 use serde_json::json;
 
-use crate::fake::answers;
+use crate::fake::{answers, redirects, scripted};
 use crate::scene::{Said, command, place, run, run_with};
 
 fn remote(place: &Place, url: &str, token: &str, args: &[&str]) -> Said {
     let mut command = command(place, &[args, &["--host", url]].concat());
     command.env("HOLDFAST_TOKEN", token);
-    run_with(command, "")
+    run_with(command, b"")
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn arguments_that_do_not_fit_are_usage() {
         if !args.contains(&"/nowhere/at/all") {
             command.env("HOLDFAST_TOKEN", "hf_any");
         }
-        let said = run_with(command, "");
+        let said = run_with(command, b"");
         assert_eq!(said.code, 2, "{args:?}: {said:?}");
         assert_eq!(said.out, "", "{args:?}");
     }
@@ -106,6 +106,17 @@ fn odd_answers_have_their_exit_codes() {
         let said = remote(&place, &url, "hf_any", &args);
         assert_eq!(said.code, exit, "{status} {body}: {said:?}");
     }
+}
+
+/// Whoever answers in place of a host does not get its token passed on.
+#[test]
+fn a_redirect_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let (elsewhere, asked) = scripted(|_| "{}".to_owned());
+    let url = redirects(&elsewhere);
+    assert_eq!(remote(&place, &url, "hf_any", &["agent", "ls"]).code, 1);
+    assert!(asked.try_recv().is_err());
 }
 
 #[test]
@@ -136,7 +147,7 @@ fn a_token_is_found_in_a_file_in_the_environment_or_here() {
         if !token.is_empty() {
             command.env("HOLDFAST_TOKEN", token);
         }
-        run_with(command, "").code
+        run_with(command, b"").code
     };
     let file = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     assert_eq!(with("", &[]), 0, "this machine's own");

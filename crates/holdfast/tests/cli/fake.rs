@@ -7,6 +7,15 @@ use std::thread;
 
 /// Answers every request with this status and body; the address.
 pub(crate) fn answers(status: u16, body: &'static str) -> String {
+    answers_with(status, String::new(), body)
+}
+
+/// Sends everybody to another address.
+pub(crate) fn redirects(to: &str) -> String {
+    answers_with(307, format!("location: {to}/\r\n"), "")
+}
+
+fn answers_with(status: u16, header: String, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::Builder::new()
@@ -15,8 +24,10 @@ pub(crate) fn answers(status: u16, body: &'static str) -> String {
                 let mut stream = stream.unwrap();
                 let _ = request(&stream);
                 let length = body.len();
-                let _ =
-                    write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n{body}");
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status} X\r\n{header}content-length: {length}\r\n\r\n{body}"
+                );
             }
         })
         .unwrap();

@@ -70,14 +70,14 @@ pub(crate) fn command(place: &Place, args: &[&str]) -> Command {
 
 /// Runs a command to its end.
 pub(crate) fn run(place: &Place, args: &[&str]) -> Said {
-    run_with(command(place, args), "")
+    run_with(command(place, args), b"")
 }
 
 /// Runs a command that reads this.
-pub(crate) fn run_with(mut command: Command, stdin: &str) -> Said {
+pub(crate) fn run_with(mut command: Command, stdin: &[u8]) -> Said {
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     // A command that does not read it may have ended by now.
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(stdin);
     let output = child.wait_with_output().unwrap();
     Said {
         code: output.status.code().unwrap_or(-1),

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use holdfast_testkit::host::{PATIENCE, Place};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fake::scripted;
 use crate::scene::{command, place, run};
@@ -131,6 +131,53 @@ fn a_tail_comes_back_with_the_cursor_of_what_it_has_taken() {
     let expected = [base.clone(), base.clone(), format!("{base}&after=c-2")];
     assert_eq!(listens.take(3).collect::<Vec<_>>(), expected);
     drop(tail);
+}
+
+/// After a gap the stream tells no more what was missed: it is read.
+#[test]
+fn a_tail_reads_what_it_missed_in_a_gap() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let item = |seq: u64, text: &str, closed: bool| {
+        json!({
+            "seq": seq, "kind": "message", "role": "agent", "text": text, "closed": closed,
+            "full": null, "delivery": null,
+        })
+    };
+    let listens = Cell::new(0);
+    let page = |items: &[Value]| json!({ "items": items, "next": null }).to_string();
+    let (url, _targets) = scripted(move |target| {
+        if target.contains("/events") {
+            listens.set(listens.get() + 1);
+            let hello = "data: {\"type\":\"hello\",\"cursor\":\"c-9\",\"verdict\":\"gap\"}";
+            let snapshot = "data: {\"type\":\"snapshot\",\"cursor\":\"c-1\"}";
+            return match listens.get() {
+                1 | 2 => format!("{hello}\n\nid: c-1\n{snapshot}\n\n"),
+                _ => String::new(),
+            };
+        }
+        let all = [
+            item(1, "one", true),
+            item(2, "two: first half, second half", true),
+            item(3, "three", true),
+            item(4, "four", true),
+        ];
+        let after = target.split_once("after=").map(|(_, rest)| rest.chars().next().unwrap());
+        match (listens.get(), after) {
+            (1, _) => page(&[all[0].clone(), item(2, "two: first half,", false)]),
+            (_, Some('2')) => page(&all[2..3]),
+            (_, Some('3')) => page(&all[3..]),
+            (_, Some(_)) => page(&[]),
+            (_, None) => page(&all),
+        }
+    });
+    let chat = format!("chat_{}", "0".repeat(32));
+    let mut tail = command(&place, &["chat", "tail", "-f", &chat, "--host", &url]);
+    tail.env("HOLDFAST_TOKEN", "hf_any");
+    let mut tail = Tail::of(tail);
+    let heard = tail.until(|line| line.ends_with("four"));
+    let expected = ["one", "two: first half, second half", "three", "four"];
+    assert_eq!(heard, expected.map(|text| format!("agent    {text}")));
 }
 
 #[test]

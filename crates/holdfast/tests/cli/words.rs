@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::scene::{place, redact, run};
+use crate::fake::answers;
+use crate::scene::{command, place, redact, run, run_with};
 
 #[test]
 fn a_working_day_in_pipes() {
@@ -144,19 +145,13 @@ fn what_was_said_is_found() {
 fn fork_and_rewind_call_the_host() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let url =
-        crate::fake::answers(409, r#"{"code": "not_supported", "detail": "This agent cannot."}"#);
+    let url = answers(409, r#"{"code": "not_supported", "detail": "This agent cannot."}"#);
     let chat = format!("chat_{}", "0".repeat(32));
     for args in [["fork", &chat, "--at", "3"], ["rewind", &chat, "--at", "3"]] {
         let args = [&["chat"], args.as_slice(), &["--host", &url]].concat();
-        let mut command = crate::scene::command(&place, &args);
-        let said = crate::scene::run_with(
-            {
-                command.env("HOLDFAST_TOKEN", "hf_any");
-                command
-            },
-            "",
-        );
+        let mut command = command(&place, &args);
+        command.env("HOLDFAST_TOKEN", "hf_any");
+        let said = run_with(command, b"");
         assert_eq!(said.code, 4, "{said:?}");
         assert!(said.err.contains("This agent cannot."), "{said:?}");
     }

@@ -13,14 +13,8 @@ fn a_message_whose_answer_is_lost_is_sent_once() {
     let chat = host.open();
     let url = loses(&host.url, 2);
     let mut send = command(&place, &["chat", "send", &chat, "only once", "--host", &url]);
-    let message = run_with(
-        {
-            send.env("HOLDFAST_TOKEN", &host.token);
-            send
-        },
-        "",
-    )
-    .ok();
+    send.env("HOLDFAST_TOKEN", &host.token);
+    let message = run_with(send, b"").ok();
     host.wait_message(&chat, message.trim(), "settled");
     assert_eq!(host.chat(&chat)["user_messages"], 1);
     assert_eq!(place.evidence().seen("only once"), 1);
@@ -50,15 +44,14 @@ fn a_message_is_read_from_stdin_as_it_is() {
     let host = place.start();
     let chat = host.open();
     let text = "first line\n  second $HOME \"quoted\"\n";
-    run_with(command(&place, &["chat", "send", &chat, "-"]), text).ok();
+    run_with(command(&place, &["chat", "send", &chat, "-"]), text.as_bytes()).ok();
     host.wait_shown(&chat, "idle");
     let trimmed = text.trim_end();
     let told = host.items(&chat)[0]["text"].as_str().unwrap().to_owned();
     assert_eq!(told.trim_end(), trimmed);
-    let mut odd = command(&place, &["chat", "send", &chat, "-"]);
-    let mut child = odd.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\xff\xfe").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(2), "what is no text is not sent");
+    let odd = run_with(command(&place, &["chat", "send", &chat, "-"]), b"\xff\xfe");
+    assert_eq!(odd.code, 2, "what is no text is not sent");
+    assert!(odd.err.contains("UTF-8"), "{odd:?}");
     assert_eq!(host.chat(&chat)["user_messages"], 1);
     host.stop();
 }
