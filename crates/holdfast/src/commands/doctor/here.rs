@@ -18,14 +18,10 @@ const SPACE_BYTES_MIN: u64 = 100 * 1024 * 1024;
 /// Free space below which somebody should look.
 const SPACE_BYTES_LOW: u64 = 1024 * 1024 * 1024;
 /// Kinds of file systems that are not on this machine: what they sync is not what they promise.
-const REMOTE: &[(u32, &str)] = &[
-    (0x6969, "NFS"),
-    (0xff53_4d42, "CIFS"),
-    (0xfe53_4d42, "SMB"),
-    (0x0102_1997, "9P"),
-    (0x5346_414f, "AFS"),
-    (0x6573_5546, "FUSE"),
-];
+const REMOTE: &[(u32, &str)] =
+    &[(0x6969, "NFS"), (0xff53_4d42, "CIFS"), (0xfe53_4d42, "SMB"), (0x5346_414f, "AFS")];
+/// Kinds that may be on this machine, and sync as well as what is behind them does.
+const LAYERED: &[(u32, &str)] = &[(0x0102_1997, "9P"), (0x6573_5546, "FUSE")];
 
 /// Looks at this machine.
 pub(super) fn look(data: &Path, config: Option<&Path>) -> Vec<Finding> {
@@ -87,12 +83,19 @@ fn file_system(data: &Path) -> Finding {
     };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a magic number")]
     let kind = kind as u32;
-    match REMOTE.iter().find(|(magic, _)| *magic == kind) {
-        Some((_, what)) => {
-            let text = format!("the data are on {what}, which may lose what it has confirmed");
-            Finding::fail("disk", text, "Name a --data-dir on a disk of this machine.")
-        }
-        None => Finding::ok("disk", "the data are on a disk of this machine"),
+    judge(kind)
+}
+
+fn judge(kind: u32) -> Finding {
+    let named = |kinds: &[(u32, &'static str)]| {
+        kinds.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
+    };
+    let advice = "Name a --data-dir on a disk of this machine.";
+    let text = |what| format!("the data are on {what}, which may lose what it has confirmed");
+    match (named(REMOTE), named(LAYERED)) {
+        (Some(what), _) => Finding::fail("disk", text(what), advice),
+        (None, Some(what)) => Finding::warn("disk", text(what), advice),
+        (None, None) => Finding::ok("disk", "the data are on a disk of this machine"),
     }
 }
 
@@ -220,6 +223,12 @@ mod tests {
             assert_eq!(level_of(&findings, check), [Level::Ok], "{findings:?}");
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_disk_of_another_machine_is_none() {
+        let levels = [0xef53, 0x6969, 0x6573_5546].map(|kind| judge(kind).level);
+        assert_eq!(levels, [Level::Ok, Level::Fail, Level::Warn]);
     }
 
     #[test]
