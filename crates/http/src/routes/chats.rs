@@ -13,6 +13,7 @@ use holdfast_store::query::QUERY_ROWS_MAX;
 use holdfast_store::{ChatFilter, ChatRow};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::fields::Most;
@@ -184,7 +185,7 @@ async fn change_nothing(app: &App, id: ChatId, caller: Caller) -> Answer<()> {
 }
 
 /// What was left when a chat was closed.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Closed {
     leftovers: Vec<Leftover>,
 }
@@ -218,7 +219,7 @@ pub(super) async fn reopen(
 }
 
 /// A write that has nothing more to say than that it is done.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Done {}
 
 /// Deletes a chat.

@@ -5,19 +5,20 @@ use axum::{Extension, Json};
 use holdfast_core::limits::DRAFT_BYTES_MAX;
 use holdfast_store::Draft as Row;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Principal;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody};
 use crate::routes::{Answer, chat, unread};
-use crate::wire::time::rfc3339;
+use crate::wire::time::{Time, rfc3339};
 
 /// A draft; an empty text where there is none.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Draft {
     text: String,
-    updated_at: Option<String>,
+    updated_at: Option<Time>,
 }
 
 impl Draft {

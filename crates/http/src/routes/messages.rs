@@ -9,12 +9,14 @@ use holdfast_core::input::{Choice, Command, Reply, Send};
 use holdfast_core::limits::MESSAGE_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody, PlainBody};
 use crate::routes::{Answer, chat, odd_reply, unread};
 use crate::wire::receipt::{Accepted, MessageNow};
+use crate::wire::words;
 
 /// Attachments that one message may name.
 const ATTACHMENTS_MAX: usize = 100;
@@ -29,7 +31,7 @@ pub(super) async fn send(
     let command = wanted(&app, &mut call)?;
     match app.host.submit(chat, command, call.caller).await? {
         Reply::Accepted { receipt, message, note } => {
-            let message = MessageNow { id: message, state: "queued" };
+            let message = MessageNow { id: message, state: words::MessageState::Queued };
             Ok((StatusCode::ACCEPTED, Json(Accepted { receipt, message, note })))
         }
         other => Err(odd_reply(&other)),
@@ -51,7 +53,7 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
 }
 
 /// Where a message is now.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Now {
     message: MessageNow,
 }
@@ -62,7 +64,9 @@ impl Now {
         let (id, message) = (at.id("chat")?, at.id("message")?);
         let row = app.store.message(id, message).await.map_err(unread)?;
         let row = row.ok_or_else(|| no_message(message))?;
-        Ok(Json(Self { message: MessageNow { id: message, state: row.state.word() } }))
+        Ok(Json(Self {
+            message: MessageNow { id: message, state: words::message_state(&row.state) },
+        }))
     }
 }
 

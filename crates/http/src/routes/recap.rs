@@ -10,6 +10,9 @@ use holdfast_core::recap::{Line, Speaker, recap};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{ItemRow, MessageState, PageFrom, QueryError};
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::wire::ids;
 
 use crate::app::App;
 use crate::extract::At;
@@ -19,8 +22,9 @@ use crate::routes::{Answer, chat};
 const PAGES_MAX: usize = 5;
 
 /// A recap, and how long it may become.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Recap {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
     text: String,
     bytes_max: usize,

@@ -1,11 +1,12 @@
 //! Agents that can be chosen.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::port::{AgentInfo, Availability};
 
 /// An agent.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Agent {
     id: String,
     kind: String,

@@ -3,11 +3,14 @@
 use holdfast_core::ids::ChatId;
 use holdfast_core::limits;
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::wire::ids;
 
 use crate::limits as border;
 
 /// The host itself.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct HostState {
     pub(crate) version: String,
     pub(crate) generation: u64,
@@ -19,7 +22,7 @@ pub(crate) struct HostState {
 }
 
 /// The counts of a host (delivery.md).
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Counts {
     running: u64,
     to_resume: u64,
@@ -42,7 +45,7 @@ impl Counts {
 }
 
 /// The bounds that a caller can meet.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Limits {
     message_bytes: usize,
     title_chars: usize,
@@ -93,21 +96,23 @@ impl Limits {
 }
 
 /// The program's version.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Version {
     pub(crate) name: &'static str,
     pub(crate) version: String,
 }
 
 /// Who is working while the host is told to stop.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct WorkingChats {
     pub(crate) working: Vec<Working>,
 }
 
 /// A chat that shows work.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = WorkingChat)]
 pub(crate) struct Working {
+    #[schema(value_type = ids::ChatId)]
     pub(crate) chat: ChatId,
     pub(crate) title: Option<String>,
     pub(crate) text: String,

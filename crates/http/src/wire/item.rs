@@ -6,21 +6,25 @@ use holdfast_core::item::{Body, Field, Notice, PlanEntry, ToolCall};
 use holdfast_store::{ItemRow, MessageBrief, MessageState, TextHead};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use crate::wire::ids;
 use crate::wire::prompt::Prompt;
 use crate::wire::text::Full;
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// An entry of a transcript.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Item {
+    #[schema(value_type = ids::ItemId)]
     id: ItemId,
     seq: u64,
+    #[schema(value_type = Option<ids::TurnId>)]
     turn: Option<TurnId>,
-    kind: Word,
-    role: Word,
-    at: String,
+    kind: words::ItemKind,
+    role: words::Role,
+    at: Time,
     text: Option<String>,
     full: Option<Full>,
     delivery: Option<Delivery>,
@@ -34,61 +38,70 @@ pub(crate) struct Item {
 }
 
 /// How far a message to the agent is.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Delivery {
-    state: Word,
+    state: words::MessageState,
     asking: bool,
+    #[schema(value_type = ids::MessageId)]
     message: MessageId,
-    by: Word,
+    by: words::Author,
     refused: Option<Refused>,
     steer: Option<String>,
     context: Context,
 }
 
 /// Why a message was not taken up.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RefusedMessage)]
 pub(crate) struct Refused {
-    why: Word,
+    why: words::RefusedWhy,
     text: Option<String>,
 }
 
 /// The background context that a message carried.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, ToSchema)]
+#[schema(as = ContextCarried)]
 struct Context {
     count: u32,
     bytes: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ToolCall)]
 struct Call {
     name: String,
     tool_kind: String,
     /// The input as JSON where it is whole and valid, otherwise its text.
     input: Option<Value>,
     input_full: Option<Full>,
-    state: Word,
+    state: words::CallState,
     output: Output,
+    #[schema(value_type = Option<ids::TaskId>)]
     task: Option<TaskId>,
+    #[schema(value_type = Option<ids::ItemId>)]
     parent: Option<ItemId>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ToolOutput)]
 struct Output {
     text: String,
     full: Option<Full>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PlanStep)]
 struct Step {
     text: String,
     state: String,
 }
 
 /// What the host tells.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Notice)]
 struct Told {
-    kind: Word,
-    cause: Option<Word>,
+    kind: words::NoticeKind,
+    cause: Option<words::Cause>,
     code: Option<String>,
 }
 
@@ -151,7 +164,7 @@ impl Texts {
 impl Delivery {
     fn of(message: MessageBrief) -> Self {
         Self {
-            state: message.state.word(),
+            state: words::message_state(&message.state),
             asking: message.state.asking(),
             message: message.id,
             by: words::author(message.by),
@@ -215,16 +228,18 @@ impl Told {
         let plain = |kind| Self { kind, cause: None, code: None };
         match notice {
             Notice::Stopped { cause } => {
-                Self { cause: Some(words::cause(cause)), ..plain("stopped") }
+                Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
             }
-            Notice::Resumed => plain("resumed"),
-            Notice::StartedFresh => plain("started_fresh"),
-            Notice::StartFailed { code } => Self { code: Some(code), ..plain("start_failed") },
-            Notice::TurnFailed => plain("turn_failed"),
-            Notice::PromptCancelled => plain("prompt_cancelled"),
-            Notice::TaskNotStopped => plain("task_not_stopped"),
-            Notice::MessageLost => plain("message_lost"),
-            Notice::LineSkipped => plain("line_skipped"),
+            Notice::Resumed => plain(words::NoticeKind::Resumed),
+            Notice::StartedFresh => plain(words::NoticeKind::StartedFresh),
+            Notice::StartFailed { code } => {
+                Self { code: Some(code), ..plain(words::NoticeKind::StartFailed) }
+            }
+            Notice::TurnFailed => plain(words::NoticeKind::TurnFailed),
+            Notice::PromptCancelled => plain(words::NoticeKind::PromptCancelled),
+            Notice::TaskNotStopped => plain(words::NoticeKind::TaskNotStopped),
+            Notice::MessageLost => plain(words::NoticeKind::MessageLost),
+            Notice::LineSkipped => plain(words::NoticeKind::LineSkipped),
         }
     }
 }

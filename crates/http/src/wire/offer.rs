@@ -6,12 +6,14 @@ use holdfast_core::offer::{Failure, Part, Sentence, Snapshot, details, sentence}
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{FailureRow, OfferRow};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// The offers and failures of a host.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Offers {
     /// Where the caller is, for "all that I have seen".
     pub(crate) as_of: String,
@@ -20,11 +22,12 @@ pub(crate) struct Offers {
 }
 
 /// An offer to resume a chat.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Offer {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
-    cause: Option<Word>,
-    recorded_at: String,
+    cause: Option<words::Cause>,
+    recorded_at: Time,
     summary: Said,
     details: Vec<String>,
     snapshot: Option<Was>,
@@ -34,19 +37,22 @@ pub(crate) struct Offer {
 }
 
 /// A sentence, whole and in parts for translation.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Sentence)]
 struct Said {
     parts: Vec<SaidPart>,
     text: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = SentencePart)]
 struct SaidPart {
     key: String,
     params: SaidParams,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = SentenceParams)]
 struct SaidParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
@@ -55,24 +61,34 @@ struct SaidParams {
 }
 
 /// What a chat was doing.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferSnapshot)]
 struct Was {
-    lead: Word,
+    lead: words::Lead,
     starting: bool,
-    prompts: Vec<Line>,
-    tasks: Vec<Line>,
+    prompts: Vec<WasPrompt>,
+    tasks: Vec<WasTask>,
     more_prompts: u32,
     more_tasks: u32,
     task_counts: Counted,
 }
 
-#[derive(Serialize)]
-struct Line {
-    kind: Word,
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferPrompt)]
+struct WasPrompt {
+    kind: words::PromptKind,
     label: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferTask)]
+struct WasTask {
+    kind: words::TaskKind,
+    label: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = TaskCounts)]
 struct Counted {
     agent: u32,
     workflow: u32,
@@ -115,10 +131,10 @@ fn was(snapshot: Snapshot) -> Was {
         lead: words::lead(snapshot.lead),
         starting: snapshot.starting,
         prompts: prompts
-            .map(|line| Line { kind: words::prompt_kind(line.kind), label: line.label })
+            .map(|line| WasPrompt { kind: words::prompt_kind(line.kind), label: line.label })
             .collect(),
         tasks: tasks
-            .map(|line| Line { kind: words::task_kind(line.kind), label: line.label })
+            .map(|line| WasTask { kind: words::task_kind(line.kind), label: line.label })
             .collect(),
         more_prompts: snapshot.more_prompts,
         more_tasks: snapshot.more_tasks,
@@ -133,13 +149,15 @@ fn was(snapshot: Snapshot) -> Was {
 }
 
 /// A start or a resume that did not come about.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Failure)]
 pub(crate) struct Failed {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
     code: String,
     text: String,
-    actions: Vec<Word>,
-    at: String,
+    actions: Vec<words::Action>,
+    at: Time,
 }
 
 impl Failed {
@@ -156,26 +174,31 @@ impl Failed {
 }
 
 /// What became of each chat of a resume or a dismissal.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferResults)]
 pub(crate) struct Results {
     pub(crate) results: Vec<OneResult>,
 }
 
 /// What became of one chat.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferResult)]
 pub(crate) struct OneResult {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
-    outcome: Word,
+    outcome: words::Outcome,
+    #[schema(value_type = Option<ids::ReceiptId>)]
     receipt: Option<ReceiptId>,
     failure: Option<Why>,
 }
 
 /// Why nothing was sent, or why it failed.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferFailure)]
 struct Why {
     code: String,
     text: String,
-    actions: Vec<Word>,
+    actions: Vec<words::Action>,
 }
 
 impl OneResult {
@@ -183,13 +206,13 @@ impl OneResult {
     pub(crate) fn of(chat: ChatId, answer: Result<Reply, Refusal>) -> Self {
         let plain = |outcome| Self { chat, outcome, receipt: None, failure: None };
         match answer {
-            Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain("pending") },
-            Ok(Reply::Dismissed) => plain("dismissed"),
+            Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain(words::Outcome::Pending) },
+            Ok(Reply::Dismissed) => plain(words::Outcome::Dismissed),
             Ok(Reply::NotResumed { why }) => match why {
                 NotResumed::NoOffer => {
                     Self::refused(chat, Code::NoOffer.as_str(), "This chat has no offer.")
                 }
-                NotResumed::Superseded => plain("superseded"),
+                NotResumed::Superseded => plain(words::Outcome::Superseded),
                 NotResumed::NeedsChoice => Self::refused(
                     chat,
                     "needs_choice",
@@ -197,7 +220,7 @@ impl OneResult {
                      again, or is to be discarded.",
                 ),
                 NotResumed::Failed { failure } => {
-                    Self { failure: Some(Why::of(failure)), ..plain("failed") }
+                    Self { failure: Some(Why::of(failure)), ..plain(words::Outcome::Failed) }
                 }
             },
             // Replies of other commands; the chat answered what was not asked.
@@ -209,7 +232,7 @@ impl OneResult {
                 | Reply::Accepted { .. }
                 | Reply::Answered { .. }
                 | Reply::Closed { .. },
-            ) => plain("refused"),
+            ) => plain(words::Outcome::Refused),
             Err(refusal) => Self::refused(chat, refusal.code.as_str(), &refusal.text),
         }
     }
@@ -217,12 +240,12 @@ impl OneResult {
     /// Nothing was sent, for this reason.
     pub(crate) fn refused(chat: ChatId, code: &str, text: &str) -> Self {
         let why = Why { code: code.to_owned(), text: text.to_owned(), actions: Vec::new() };
-        Self { chat, outcome: "refused", receipt: None, failure: Some(why) }
+        Self { chat, outcome: words::Outcome::Refused, receipt: None, failure: Some(why) }
     }
 
     /// An offer that is not the one that the caller saw.
     pub(crate) const fn superseded(chat: ChatId) -> Self {
-        Self { chat, outcome: "superseded", receipt: None, failure: None }
+        Self { chat, outcome: words::Outcome::Superseded, receipt: None, failure: None }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Lists.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A page of a list.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Page<T, N = String> {
     /// The rows.
     pub(crate) items: Vec<T>,

@@ -5,32 +5,37 @@ use holdfast_core::ids::{ItemId, PromptId};
 use holdfast_core::provider::PromptOption;
 use holdfast_store::{Given, PromptRow};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A prompt and, where there is one, its answer.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Prompt {
+    #[schema(value_type = ids::PromptId)]
     id: PromptId,
+    #[schema(value_type = ids::ItemId)]
     item: ItemId,
-    kind: Word,
-    state: Word,
+    kind: words::PromptKind,
+    state: words::PromptState,
     label: String,
-    at: String,
+    at: Time,
     options: Vec<Choosable>,
     questions: Option<Vec<Question>>,
     answer: Option<Answered>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptOption)]
 struct Choosable {
     id: String,
     label: String,
     kind: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Question {
     id: String,
     text: String,
@@ -40,18 +45,20 @@ struct Question {
 }
 
 /// The one answer of a prompt, and how far it got.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptAnswer)]
 pub(crate) struct Answered {
     option: Option<String>,
     text: Option<String>,
     answers: Option<Vec<OneAnswer>>,
     by: String,
     device: Option<String>,
-    at: String,
-    life: Word,
+    at: Time,
+    life: words::AnswerLife,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = QuestionAnswer)]
 struct OneAnswer {
     question: String,
     options: Vec<String>,
@@ -77,7 +84,7 @@ impl Prompt {
             id: row.id,
             item: row.item,
             kind: words::prompt_kind(asked.kind),
-            state: row.state.word(),
+            state: words::prompt_state(row.state),
             label: asked.label,
             at: rfc3339(row.at),
             options: choosable(asked.options),
@@ -110,7 +117,7 @@ impl Answered {
             by: given.by,
             device: given.device,
             at: rfc3339(given.at),
-            life: given.life.word(),
+            life: words::answer_life(given.life),
         }
     }
 }

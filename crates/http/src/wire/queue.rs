@@ -4,30 +4,35 @@ use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::queue::Held;
 use holdfast_store::{MessageRow, QueuePage};
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::wire::ids;
 use crate::wire::text::Full;
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A page of the queue of a chat, in order.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Queue {
     items: Vec<Waiting>,
     /// The message before which the next page begins.
+    #[schema(value_type = Option<ids::MessageId>)]
     next: Option<MessageId>,
     paused: bool,
-    reason: Option<Word>,
+    reason: Option<words::HeldBy>,
 }
 
 /// A message that waits.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = QueuedMessage)]
 struct Waiting {
+    #[schema(value_type = ids::MessageId)]
     message: MessageId,
     text: String,
     full: Option<Full>,
-    by: Word,
-    state: Word,
-    at: String,
+    by: words::Author,
+    state: words::MessageState,
+    at: Time,
 }
 
 impl Queue {
@@ -50,7 +55,7 @@ impl Waiting {
             full: (have < row.bytes).then(|| Full::of_message(chat, row.id, row.bytes)),
             text: row.text,
             by: words::author(row.by),
-            state: row.state.word(),
+            state: words::message_state(&row.state),
             at: rfc3339(row.accepted_at),
         }
     }

@@ -4,13 +4,16 @@ use holdfast_core::activity::{self, Activity, LiveTask, OpenPrompt};
 use holdfast_core::ids::{ChatId, ItemId, PromptId, ReceiptId, TaskId};
 use holdfast_store::ChatRow;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A chat as lists show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Row {
+    #[schema(value_type = ids::ChatId)]
     id: ChatId,
     slot: Option<String>,
     title: Option<String>,
@@ -19,7 +22,7 @@ pub(crate) struct Row {
     mode: Option<String>,
     project: Option<String>,
     cwd: String,
-    state: Word,
+    state: words::Life,
     status: Status,
     activity: Doing,
     offer: Option<OfferBrief>,
@@ -34,26 +37,27 @@ pub(crate) struct Row {
     queue_paused: bool,
     pending_context: u32,
     user_messages: u64,
-    created_at: String,
-    updated_at: String,
+    created_at: Time,
+    updated_at: Time,
     seq: u64,
     unreadable: Option<String>,
 }
 
 /// What is shown of a chat, since when and by what evidence.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Status {
-    shown: Word,
-    lead: Word,
-    since: String,
+    shown: words::Shown,
+    lead: words::Lead,
+    since: Time,
     evidence: String,
-    process: Word,
+    process: words::Process,
 }
 
 /// What it is doing: live things only.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Activity)]
 struct Doing {
-    lead: Word,
+    lead: words::Lead,
     starting: bool,
     prompts: Vec<PromptBrief>,
     tasks: Vec<TaskBrief>,
@@ -61,44 +65,48 @@ struct Doing {
     leftovers: Vec<Leftover>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct PromptBrief {
+    #[schema(value_type = ids::PromptId)]
     id: PromptId,
-    kind: Word,
+    kind: words::PromptKind,
     label: String,
+    #[schema(value_type = ids::ItemId)]
     item: ItemId,
-    since: String,
+    since: Time,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct TaskBrief {
+    #[schema(value_type = ids::TaskId)]
     id: TaskId,
-    kind: Word,
+    kind: words::TaskKind,
     label: String,
-    state: Word,
-    since: String,
+    state: words::TaskState,
+    since: Time,
     foreground: bool,
 }
 
 /// A process that outlived the tool call which started it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Leftover {
     id: String,
     command: String,
     ports: Vec<u16>,
-    since: String,
+    since: Time,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct OfferBrief {
-    cause: Word,
+    cause: words::Cause,
 }
 
 /// A chat that was just opened, with the receipt of its first message.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct OpenedRow {
     #[serde(flatten)]
     pub(crate) row: Row,
+    #[schema(value_type = Option<ids::ReceiptId>)]
     pub(crate) receipt: Option<ReceiptId>,
 }
 
@@ -184,7 +192,7 @@ impl TaskBrief {
             id: task.id,
             kind: words::task_kind(task.kind),
             label: task.label,
-            state: "running",
+            state: words::TaskState::Running,
             since: rfc3339(task.since),
             foreground: task.foreground,
         }
