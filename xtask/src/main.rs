@@ -10,6 +10,7 @@
 
 mod demo;
 mod fuzz;
+mod openapi;
 mod run;
 mod setup;
 mod shell;
@@ -41,6 +42,8 @@ enum Task {
     Sim(sim::Args),
     /// Run the fuzz targets; needs a nightly toolchain.
     Fuzz(fuzz::Args),
+    /// Write the document of the API to where it is kept.
+    Openapi(openapi::Args),
     /// Show what Holdfast keeps when processes are killed.
     Demo(demo::Args),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Sim(args) => sim::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
+        Task::Openapi(args) => openapi::run(&args),
         Task::Demo(args) => demo::run(&args),
     };
     match outcome {

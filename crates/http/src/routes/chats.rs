@@ -19,18 +19,60 @@ use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
 use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
+use crate::openapi::{Request, query, request};
 use crate::port::{Caller, WantedChat};
 use crate::routes::{Answer, chat, odd_reply, shown, unread};
-use crate::wire::page::Page;
+use crate::wire::page::{Page, RowPage};
 use crate::wire::row::{Leftover, OpenedRow, Row};
 
 /// The pages of the store that one request looks through for what it is narrowed to.
 const PAGES_LOOKED_THROUGH_MAX: usize = 10;
 
+/// Which chats a list shows.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum ListState {
+    /// Open ones.
+    Open,
+    /// Closed ones.
+    Closed,
+    /// All.
+    All,
+}
+
+query! {
+    /// What a list is narrowed to.
+    pub(super) struct ListQuery {
+        /// Which chats; `open` where nothing is said.
+        #[param(inline)]
+        state: Option<ListState>,
+        /// Words that the title, the last prompt, the project or the slot has.
+        q: Option<String>,
+        /// A folder.
+        folder: Option<String>,
+        /// A tag.
+        tag: Option<String>,
+        /// A project.
+        project: Option<String>,
+        /// The `next` of the page before.
+        before: Option<String>,
+        /// Rows of the page, at most; more than the host gives at once is cut.
+        #[param(minimum = 1)]
+        limit: Option<u64>,
+    }
+}
+
 /// A page of chats, the last changed first.
-pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<Page<Row>>> {
-    let known = ["state", "q", "folder", "tag", "project", "before", "limit"];
-    let params = params.only(&known)?;
+#[utoipa::path(
+    get,
+    path = "/chats",
+    params(ListQuery),
+    responses((status = OK, description = "A page; `next` is the `before` of the one after it.", body = RowPage)),
+    extensions(("x-refusals" = json!([Code::InvalidCursor]))),
+)]
+pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<RowPage>> {
+    let params = params.only::<ListQuery>()?;
     let states =
         [("open", ChatFilter::Open), ("closed", ChatFilter::Closed), ("all", ChatFilter::All)];
     let filter = params.word("state", &states)?.unwrap_or_default();
@@ -88,7 +130,55 @@ impl Narrow {
     }
 }
 
+request! {
+    /// A chat to open. It starts no agent; a message does.
+    pub(super) struct NewChat {
+        /// The id of an agent.
+        #[schema(example = "demo")]
+        agent: String,
+        /// The directory in which the agent works: an absolute path. The home directory where
+        /// nothing is said.
+        cwd: Option<String>,
+        /// The project.
+        project: Option<String>,
+        /// The title; the first message where nothing is said.
+        title: Option<String>,
+        /// The name under which apps address the chat.
+        slot: Option<String>,
+        /// The agent's model.
+        model: Option<String>,
+        /// The agent's mode.
+        mode: Option<String>,
+        /// The first message.
+        message: Option<First>,
+    }
+
+    /// A first message as an object.
+    struct FirstMessage {
+        /// Its text.
+        text: String,
+    }
+}
+
+/// A first message: its text, or an object with it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum First {
+    /// Its text.
+    Text(String),
+    /// An object with it.
+    Message(FirstMessage),
+}
+
 /// Opens a chat.
+#[utoipa::path(
+    post,
+    path = "/chats",
+    request_body = NewChat,
+    responses((status = CREATED, description = "The chat, with the receipt of its first message.", body = OpenedRow)),
+    extensions(("x-refusals" = json!([Code::AgentNotFound, Code::SlotTaken, Code::ChatNotFound]))),
+)]
 pub(super) async fn open(
     State(app): State<App>,
     mut call: Call<MessageBody>,
@@ -103,8 +193,7 @@ pub(super) async fn open(
 }
 
 fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<WantedChat, Refusal> {
-    let known = ["agent", "cwd", "project", "title", "slot", "model", "mode", "message"];
-    let mut fields = call.fields(&known)?;
+    let mut fields = call.fields::<NewChat>()?;
     let name = Most::Chars(NAME_CHARS_MAX);
     let agent = fields.line("agent", name)?.ok_or_else(|| fields.missing("agent"))?;
     let message = first_message(&mut fields)?;
@@ -137,7 +226,7 @@ fn first_message(fields: &mut Fields) -> Result<Option<String>, Refusal> {
     match fields.value("message") {
         None => Ok(None),
         Some(Value::Object(message)) => {
-            let mut inner = Fields::within(message, &["text"], "message.".to_owned())?;
+            let mut inner = Fields::within(message, FirstMessage::FIELDS, "message.".to_owned())?;
             let text = inner.text("text", most)?;
             text.map(Some).ok_or_else(|| inner.missing("text"))
         }
@@ -149,11 +238,45 @@ fn first_message(fields: &mut Fields) -> Result<Option<String>, Refusal> {
 }
 
 /// One chat.
+#[utoipa::path(
+    get,
+    path = "/chats/{chat}",
+    responses((status = OK, description = "The chat.", body = Row)),
+)]
 pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Row>> {
     Ok(Json(Row::of(chat(&app, at.id("chat")?).await?)))
 }
 
+request! {
+    /// What is to change of a chat; what is absent stays.
+    pub(super) struct ChatChange {
+        /// Its title.
+        title: Option<String>,
+        /// Its slot.
+        slot: Option<String>,
+        /// Whether it stands first.
+        pinned: Option<bool>,
+        /// Its folder.
+        folder: Option<String>,
+        /// Its tags.
+        tags: Option<Vec<String>>,
+        /// Whether it makes no sound.
+        muted: Option<bool>,
+        /// Its model.
+        model: Option<String>,
+        /// Its mode.
+        mode: Option<String>,
+    }
+}
+
 /// Changes what a person calls a chat.
+#[utoipa::path(
+    patch,
+    path = "/chats/{chat}",
+    request_body = ChatChange,
+    responses((status = OK, description = "The chat as it is now.", body = Row)),
+    extensions(("x-refusals" = json!([Code::NotSupported]))),
+)]
 pub(super) async fn patch(
     State(app): State<App>,
     at: At,
@@ -161,7 +284,7 @@ pub(super) async fn patch(
 ) -> Answer<Json<Row>> {
     let id = at.id("chat")?;
     let later = ["slot", "pinned", "folder", "tags", "muted", "model", "mode"];
-    let mut fields = call.fields(&[&["title"], later.as_slice()].concat())?;
+    let mut fields = call.fields::<ChatChange>()?;
     if let Some(name) = later.into_iter().find(|name| fields.has(name)) {
         let text = format!("This version cannot change the field {name} of a chat.");
         return Err(Refusal::new(Code::NotSupported, text).field(name).into());
@@ -184,6 +307,25 @@ async fn change_nothing(app: &App, id: ChatId, caller: Caller) -> Answer<()> {
     Ok(())
 }
 
+/// What becomes of processes that outlived their tool call.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum LeftoversThen {
+    /// They are ended.
+    End,
+    /// They stay.
+    Leave,
+}
+
+request! {
+    /// A close of a chat.
+    pub(super) struct Close {
+        /// What becomes of leftovers; `end` where nothing is said.
+        leftovers: Option<LeftoversThen>,
+    }
+}
+
 /// What was left when a chat was closed.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Closed {
@@ -191,13 +333,20 @@ pub(super) struct Closed {
 }
 
 /// Closes a chat.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/close",
+    request_body = Close,
+    responses((status = OK, description = "It is closed.", body = Closed)),
+    extensions(("x-refusals" = json!([Code::ChatClosed]))),
+)]
 pub(super) async fn close(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Closed>> {
     let choices = [("end", Leftovers::End), ("leave", Leftovers::Leave)];
-    let leftovers = call.fields(&["leftovers"])?.word("leftovers", &choices)?.unwrap_or_default();
+    let leftovers = call.fields::<Close>()?.word("leftovers", &choices)?.unwrap_or_default();
     match app.host.submit(at.id("chat")?, Command::Close { leftovers }, call.caller).await? {
         Reply::Closed { leftovers } => {
             Ok(Json(Closed { leftovers: leftovers.into_iter().map(Leftover::of).collect() }))
@@ -207,12 +356,18 @@ pub(super) async fn close(
 }
 
 /// Opens a closed chat again.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/reopen",
+    responses((status = OK, description = "The chat, open.", body = Row)),
+    extensions(("x-refusals" = json!([Code::ChatOpen, Code::SlotTaken]))),
+)]
 pub(super) async fn reopen(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Row>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     let id = at.id("chat")?;
     app.host.submit(id, Command::Reopen, call.caller.clone()).await?;
     Ok(Json(shown(&app, call.caller, id).await?))
@@ -223,23 +378,52 @@ pub(super) async fn reopen(
 pub(crate) struct Done {}
 
 /// Deletes a chat.
+#[utoipa::path(
+    delete,
+    path = "/chats/{chat}",
+    responses((status = OK, description = "It is deleted.", body = Done)),
+)]
 pub(super) async fn delete(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Done>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     app.host.submit(at.id("chat")?, Command::Delete, call.caller).await?;
     Ok(Json(Done {}))
 }
 
+/// What is done to the agent.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum AgentThen {
+    /// It is ended.
+    Stop,
+}
+
+request! {
+    /// An interruption.
+    pub(super) struct Interrupt {
+        /// Also end the agent itself.
+        agent: Option<AgentThen>,
+    }
+}
+
 /// Ends the running turn, or the agent itself.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/interrupt",
+    request_body = Interrupt,
+    responses((status = OK, description = "The agent is told.", body = Done)),
+    extensions(("x-refusals" = json!([Code::NoTurn]))),
+)]
 pub(super) async fn interrupt(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Done>> {
-    let agent = call.fields(&["agent"])?.word("agent", &[("stop", ())])?;
+    let agent = call.fields::<Interrupt>()?.word("agent", &[("stop", ())])?;
     let command = agent.map_or(Command::Interrupt, |()| Command::StopAgent);
     app.host.submit(at.id("chat")?, command, call.caller).await?;
     Ok(Json(Done {}))

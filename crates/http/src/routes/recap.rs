@@ -31,6 +31,11 @@ pub(super) struct Recap {
 }
 
 /// The proposed recap.
+#[utoipa::path(
+    get,
+    path = "/offers/{chat}/recap",
+    responses((status = OK, description = "The recap.", body = Recap)),
+)]
 pub(super) async fn show(State(app): State<App>, at: At) -> Answer<Json<Recap>> {
     let id = at.id("chat")?;
     chat(&app, id).await?;

@@ -4,6 +4,7 @@ use holdfast_core::ids::{ChatId, ItemId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
+use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 use crate::wire::host::Counts;
 use crate::wire::ids;
@@ -57,6 +58,7 @@ pub(crate) enum Frame<'a> {
 /// harmless. The chat is `null` where the thing is the host's.
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "what", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "it is made, written and dropped, one at a time")]
 pub(crate) enum Change {
     /// A chat.
     Chat {
@@ -116,13 +118,15 @@ pub(crate) enum Change {
     Removed {
         #[schema(value_type = Option<ids::ChatId>)]
         chat: Option<ChatId>,
-        value: Option<Gone>,
+        #[schema(schema_with = nothing)]
+        value: Option<()>,
     },
 }
 
 /// The state of what is deleted: none.
-#[derive(Serialize, ToSchema)]
-pub(crate) enum Gone {}
+fn nothing() -> Object {
+    ObjectBuilder::new().schema_type(Type::Null).build()
+}
 
 /// The part of a snapshot that is the same for everybody.
 #[derive(Serialize)]

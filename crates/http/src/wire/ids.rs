@@ -1,15 +1,15 @@
 //! How ids look in the document of the API. The ids themselves are core's, which knows no wire
 //! form: a field says which of these it is.
 
+use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A schema for each id: its name, what it names, its form.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $pattern:literal, $example:literal;)*) => {$(
         $(#[$doc])*
-        #[derive(ToSchema)]
+        #[derive(Serialize, ToSchema)]
         #[schema(value_type = String, pattern = $pattern, example = $example)]
-        #[expect(dead_code, reason = "a name in the document; what is sent is core's id")]
         pub(crate) struct $name(String);
     )*};
 }

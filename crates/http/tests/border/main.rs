@@ -5,6 +5,7 @@
 mod auth;
 mod client;
 mod cursors;
+mod document;
 mod fake;
 mod flood;
 mod heartbeats;
