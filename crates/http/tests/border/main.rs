@@ -4,6 +4,7 @@
 
 mod auth;
 mod client;
+mod conform;
 mod cursors;
 mod document;
 mod fake;
