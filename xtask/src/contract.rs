@@ -30,6 +30,11 @@ const CHECKS: &[&str] = &[
     "response_schema_conformance",
     "unsupported_method",
     "ignored_auth",
+    "negative_data_rejection",
+    "use_after_free",
+    "ensure_resource_availability",
+    "missing_required_header",
+    "allow_header_conformance",
 ];
 
 #[derive(clap::Args)]

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::contract::http;
 use crate::shell;
 
-/// A stop with offers takes 15 seconds at most.
-const STOP_PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than anything here takes; a stop with offers takes 15 seconds at most.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Set for the host alone: whatever it starts has it too.
@@ -115,14 +115,18 @@ impl Drop for Host {
     }
 }
 
-fn wait<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
-    let until = Instant::now() + STOP_PATIENCE;
+/// Looks until something is there.
+///
+/// # Errors
+/// It is not there within the bound, or the look fails.
+pub(super) fn wait<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    let until = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look()? {
             return Ok(found);
         }
         if Instant::now() > until {
-            bail!("waited {STOP_PATIENCE:?} for {what}");
+            bail!("waited {PATIENCE:?} for {what}");
         }
         std::thread::sleep(LOOK_AGAIN);
     }

@@ -48,6 +48,7 @@ pub(super) fn complete(described: OpenApi) -> Value {
     document["components"]["responses"] = Value::Object(shared);
     optional_bodies(&mut document);
     one_line(&mut document);
+    unsigned(&mut document);
     document
 }
 
@@ -74,6 +75,12 @@ fn complete_call(path: &str, method: &str, call: &mut Value, shared: &mut Map<St
     codes.extend(serde_json::from_value::<Vec<Code>>(own).unwrap_or_default());
     let mut parameters: Vec<Value> = ids.iter().map(|id| in_path(id)).collect();
     if let Some(Value::Array(query)) = call.get_mut("parameters") {
+        // A parameter without a value is absent; of a list, each has to be something.
+        for one in query.iter_mut().filter(|one| one["schema"]["type"] != "array") {
+            if one["in"] == "query" {
+                one["allowEmptyValue"] = json!(true);
+            }
+        }
         parameters.append(query);
     }
     if write {
@@ -205,6 +212,20 @@ fn one_line(value: &mut Value) {
             }
         }
         Value::Array(list) => list.iter_mut().for_each(one_line),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A number without a sign may be larger than the format that is given for it.
+fn unsigned(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if object.contains_key("minimum") {
+                object.remove("format");
+            }
+            object.values_mut().for_each(unsigned);
+        }
+        Value::Array(list) => list.iter_mut().for_each(unsigned),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
