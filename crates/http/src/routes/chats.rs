@@ -329,6 +329,7 @@ request! {
 /// What was left when a chat was closed.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Closed {
+    /// What was left running.
     leftovers: Vec<Leftover>,
 }
 

@@ -18,7 +18,9 @@ use crate::wire::time::{Time, rfc3339};
 /// A draft; an empty text where there is none.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Draft {
+    /// Its text.
     text: String,
+    /// When it was kept.
     updated_at: Option<Time>,
 }
 

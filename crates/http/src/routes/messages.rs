@@ -88,6 +88,7 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
 /// Where a message is now.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Now {
+    /// The message.
     message: MessageNow,
 }
 

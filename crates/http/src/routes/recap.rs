@@ -26,7 +26,9 @@ const PAGES_MAX: usize = 5;
 pub(super) struct Recap {
     #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// The proposed text.
     text: String,
+    /// Bytes that a recap may have.
     bytes_max: usize,
 }
 

@@ -19,34 +19,55 @@ use crate::wire::words;
 pub(crate) struct Item {
     #[schema(value_type = ids::ItemId)]
     id: ItemId,
+    /// Its place in the transcript, from 1.
     seq: u64,
+    /// The turn that it belongs to.
     #[schema(value_type = Option<ids::TurnId>)]
     turn: Option<TurnId>,
+    /// What it is.
     kind: words::ItemKind,
+    /// Whose it is.
     role: words::Role,
+    /// When it was begun.
     at: Time,
+    /// Its text, or the beginning of it.
     text: Option<String>,
+    /// Where all of the text is, if that is more.
     full: Option<Full>,
+    /// Of a message to the agent: how far it is.
     delivery: Option<Delivery>,
+    /// Of a tool call: what is called.
     call: Option<Call>,
+    /// Of a prompt: what is asked.
     prompt: Option<Prompt>,
+    /// Of a plan: its steps.
     plan: Option<Vec<Step>>,
+    /// Of a notice: what the host tells.
     notice: Option<Told>,
+    /// Of what was not recognised: why.
     reason: Option<String>,
+    /// Whether it will not grow any more.
     closed: bool,
+    /// How often it changed.
     version: u64,
 }
 
 /// How far a message to the agent is.
 #[derive(Serialize, ToSchema)]
 struct Delivery {
+    /// How far it is.
     state: words::MessageState,
+    /// Whether the agent's own store is yet to be asked.
     asking: bool,
     #[schema(value_type = ids::MessageId)]
     message: MessageId,
+    /// Who wrote it.
     by: words::Author,
+    /// Why it was not taken up.
     refused: Option<Refused>,
+    /// What became of the wish to steer.
     steer: Option<String>,
+    /// The background context that it carried.
     context: Context,
 }
 
@@ -54,7 +75,9 @@ struct Delivery {
 #[derive(Serialize, ToSchema)]
 #[schema(as = RefusedMessage)]
 pub(crate) struct Refused {
+    /// The kind of reason.
     why: words::RefusedWhy,
+    /// What the agent said.
     text: Option<String>,
 }
 
@@ -62,37 +85,53 @@ pub(crate) struct Refused {
 #[derive(Default, Serialize, ToSchema)]
 #[schema(as = ContextCarried)]
 struct Context {
+    /// Entries.
     count: u32,
+    /// Bytes of their contents.
     bytes: u64,
 }
 
+/// A tool call.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ToolCall)]
 struct Call {
+    /// The name of the tool.
     name: String,
+    /// What kind of tool it is, by the word of the agent.
     tool_kind: String,
     /// The input as JSON where it is whole and valid, otherwise its text.
     input: Option<Value>,
+    /// Where all of the input is, if that is more.
     input_full: Option<Full>,
+    /// How far it is.
     state: words::CallState,
+    /// What it gave.
     output: Output,
+    /// The background work that it began.
     #[schema(value_type = Option<ids::TaskId>)]
     task: Option<TaskId>,
+    /// The tool call within which it was made.
     #[schema(value_type = Option<ids::ItemId>)]
     parent: Option<ItemId>,
 }
 
+/// What a tool gave.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ToolOutput)]
 struct Output {
+    /// The text, or the beginning of it.
     text: String,
+    /// Where all of it is, if that is more.
     full: Option<Full>,
 }
 
+/// A step of a plan.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PlanStep)]
 struct Step {
+    /// What is to be done.
     text: String,
+    /// How far it is, by the word of the agent.
     state: String,
 }
 
@@ -100,8 +139,11 @@ struct Step {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Notice)]
 struct Told {
+    /// What.
     kind: words::NoticeKind,
+    /// Of a stop: what stopped it.
     cause: Option<words::Cause>,
+    /// Of a start that failed: the code.
     code: Option<String>,
 }
 

@@ -17,7 +17,9 @@ use crate::wire::words;
 pub(crate) struct Offers {
     /// Where the caller is, for "all that I have seen".
     pub(crate) as_of: String,
+    /// The offers.
     pub(crate) offers: Vec<Offer>,
+    /// Starts and resumes that failed.
     pub(crate) failures: Vec<Failed>,
 }
 
@@ -26,13 +28,21 @@ pub(crate) struct Offers {
 pub(crate) struct Offer {
     #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// What stopped the chat; `null` where that cannot be read.
     cause: Option<words::Cause>,
+    /// When it was recorded: the name of this offer.
     recorded_at: Time,
+    /// What the chat was doing, as a sentence.
     summary: Said,
+    /// The same in more lines.
     details: Vec<String>,
+    /// The same in parts; `null` where it cannot be read.
     snapshot: Option<Was>,
+    /// Whether a message is in doubt, about which a person has to say something.
     needs_choice: bool,
+    /// Whether a resume is under way.
     resuming: bool,
+    /// Whether the chat can be read.
     readable: bool,
 }
 
@@ -40,22 +50,30 @@ pub(crate) struct Offer {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sentence)]
 struct Said {
+    /// Its parts, for translation.
     parts: Vec<SaidPart>,
+    /// The sentence in English.
     text: String,
 }
 
+/// A phrase of a sentence.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SentencePart)]
 struct SaidPart {
+    /// The name of the phrase.
     key: String,
+    /// What stands in it.
     params: SaidParams,
 }
 
+/// What stands in a phrase.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SentenceParams)]
 struct SaidParams {
+    /// A name.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
+    /// A number.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
 }
@@ -64,36 +82,53 @@ struct SaidParams {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfferSnapshot)]
 struct Was {
+    /// What the main agent did.
     lead: words::Lead,
+    /// Whether the agent was being started for a message.
     starting: bool,
+    /// What it waited for.
     prompts: Vec<WasPrompt>,
+    /// Its background work.
     tasks: Vec<WasTask>,
+    /// Prompts beyond those.
     more_prompts: u32,
+    /// Background work beyond those.
     more_tasks: u32,
+    /// All background work, counted.
     task_counts: Counted,
 }
 
+/// A prompt that waited.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfferPrompt)]
 struct WasPrompt {
     kind: words::PromptKind,
+    /// What was asked, in one line.
     label: String,
 }
 
+/// Background work that lived.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfferTask)]
 struct WasTask {
     kind: words::TaskKind,
+    /// What it was, in one line.
     label: String,
 }
 
+/// Background work by its kind.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TaskCounts)]
 struct Counted {
+    /// Subagents.
     agent: u32,
+    /// Workflows.
     workflow: u32,
+    /// Commands.
     command: u32,
+    /// Monitors.
     monitor: u32,
+    /// Of an unknown kind.
     unknown: u32,
 }
 
@@ -154,9 +189,13 @@ fn was(snapshot: Snapshot) -> Was {
 pub(crate) struct Failed {
     #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// A stable code.
     code: String,
+    /// What failed, as a sentence.
     text: String,
+    /// What a person can do.
     actions: Vec<words::Action>,
+    /// When.
     at: Time,
 }
 
@@ -177,6 +216,7 @@ impl Failed {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfferResults)]
 pub(crate) struct Results {
+    /// One for each chat.
     pub(crate) results: Vec<OneResult>,
 }
 
@@ -186,9 +226,12 @@ pub(crate) struct Results {
 pub(crate) struct OneResult {
     #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// What became of it.
     outcome: words::Outcome,
+    /// The receipt of the message that a resume sends.
     #[schema(value_type = Option<ids::ReceiptId>)]
     receipt: Option<ReceiptId>,
+    /// Why nothing was sent, or why it failed.
     failure: Option<Why>,
 }
 
@@ -196,8 +239,11 @@ pub(crate) struct OneResult {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfferFailure)]
 struct Why {
+    /// A stable code.
     code: String,
+    /// A sentence.
     text: String,
+    /// What a person can do.
     actions: Vec<words::Action>,
 }
 

@@ -39,11 +39,14 @@ impl<T> Page<T> {
 // By hand: what is derived for a type with parameters repeats the row in every page.
 impl<T: ToSchema, N: PartialSchema> PartialSchema for Page<T, N> {
     fn schema() -> RefOr<Schema> {
-        let items = ArrayBuilder::new().items(Ref::from_schema_name(T::name()));
+        let items = ArrayBuilder::new()
+            .items(Ref::from_schema_name(T::name()))
+            .description(Some("The rows."));
         let nothing = ObjectBuilder::new().schema_type(Type::Null);
         let next = OneOfBuilder::new().item(N::schema()).item(nothing);
         ObjectBuilder::new()
             .property("items", items)
+            .description(Some("A page of a list."))
             .property("next", next.description(Some("What to ask for the next page with.")))
             .into()
     }

@@ -16,31 +16,47 @@ use crate::wire::words;
 pub(crate) struct Prompt {
     #[schema(value_type = ids::PromptId)]
     id: PromptId,
+    /// Where it stands in the transcript.
     #[schema(value_type = ids::ItemId)]
     item: ItemId,
     kind: words::PromptKind,
     state: words::PromptState,
+    /// What is asked, in one line.
     label: String,
+    /// When.
     at: Time,
+    /// What can be chosen; empty where there are questions.
     options: Vec<Choosable>,
+    /// Several questions, answered together.
     questions: Option<Vec<Question>>,
+    /// The one answer.
     answer: Option<Answered>,
 }
 
+/// Something that can be chosen.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PromptOption)]
 struct Choosable {
+    /// The agent's id of it.
     id: String,
+    /// What a person reads.
     label: String,
+    /// `allow_once`, `allow_always`, `reject_once`, `reject_always` or `choice`.
     kind: String,
 }
 
+/// One of several questions.
 #[derive(Serialize, ToSchema)]
 struct Question {
+    /// The agent's id of it.
     id: String,
+    /// What is asked.
     text: String,
+    /// Whether several options may be chosen.
     multi: bool,
+    /// Whether words may be given.
     free: bool,
+    /// What can be chosen.
     options: Vec<Choosable>,
 }
 
@@ -48,20 +64,31 @@ struct Question {
 #[derive(Serialize, ToSchema)]
 #[schema(as = PromptAnswer)]
 pub(crate) struct Answered {
+    /// The id of the option that was chosen.
     option: Option<String>,
+    /// Words beside it.
     text: Option<String>,
+    /// One answer for each question.
     answers: Option<Vec<OneAnswer>>,
+    /// Who answered.
     by: String,
+    /// On which device.
     device: Option<String>,
+    /// When.
     at: Time,
+    /// How far the answer got.
     life: words::AnswerLife,
 }
 
+/// The answer to one question.
 #[derive(Serialize, ToSchema)]
 #[schema(as = QuestionAnswer)]
 struct OneAnswer {
+    /// The id of the question.
     question: String,
+    /// The ids of the options that were chosen.
     options: Vec<String>,
+    /// Words.
     text: Option<String>,
 }
 

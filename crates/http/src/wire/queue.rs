@@ -14,11 +14,14 @@ use crate::wire::words;
 /// A page of the queue of a chat, in order.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Queue {
+    /// The messages, the next one first.
     items: Vec<Waiting>,
     /// The message before which the next page begins.
     #[schema(value_type = Option<ids::MessageId>)]
     next: Option<MessageId>,
+    /// Whether they are held.
     paused: bool,
+    /// What holds them.
     reason: Option<words::HeldBy>,
 }
 
@@ -28,10 +31,15 @@ pub(crate) struct Queue {
 struct Waiting {
     #[schema(value_type = ids::MessageId)]
     message: MessageId,
+    /// Its text, or the beginning of it.
     text: String,
+    /// Where all of the text is, if that is more.
     full: Option<Full>,
+    /// Who wrote it.
     by: words::Author,
+    /// How far it is.
     state: words::MessageState,
+    /// When it was accepted.
     at: Time,
 }
 

@@ -16,20 +16,30 @@ use crate::wire::words;
 pub(crate) struct Receipt {
     #[schema(value_type = ids::ReceiptId)]
     id: ReceiptId,
+    /// What it is for.
     kind: words::ReceiptKind,
+    /// What became of it.
     state: words::ReceiptState,
+    /// Of a message: whether the agent's own store is yet to be asked.
     asking: bool,
     #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// When it was accepted.
     at: Time,
+    /// Of a message: which.
     #[schema(value_type = Option<ids::MessageId>)]
     message: Option<MessageId>,
+    /// Of a message: who wrote it.
     by: Option<words::Author>,
+    /// Of a message: the turn that it opened.
     #[schema(value_type = Option<ids::TurnId>)]
     turn: Option<TurnId>,
+    /// Of a message: why it was not taken up.
     refused: Option<Refused>,
+    /// Of an answer: to what.
     #[schema(value_type = Option<ids::PromptId>)]
     prompt: Option<PromptId>,
+    /// Of an answer: what was answered.
     answer: Option<Answered>,
 }
 
@@ -74,9 +84,12 @@ impl Receipt {
 /// A message that was accepted.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Accepted {
+    /// Under which to ask what became of it.
     #[schema(value_type = ids::ReceiptId)]
     pub(crate) receipt: ReceiptId,
+    /// The message.
     pub(crate) message: MessageNow,
+    /// What else a person should know.
     pub(crate) note: Option<String>,
 }
 
@@ -91,6 +104,7 @@ pub(crate) struct MessageNow {
 /// A write that has a receipt and nothing more to say.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Received {
+    /// Under which to ask what became of it.
     #[schema(value_type = Option<ids::ReceiptId>)]
     pub(crate) receipt: Option<ReceiptId>,
 }

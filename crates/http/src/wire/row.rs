@@ -15,41 +15,72 @@ use crate::wire::words;
 pub(crate) struct Row {
     #[schema(value_type = ids::ChatId)]
     id: ChatId,
+    /// The name under which apps address it.
     slot: Option<String>,
+    /// What a person calls it.
     title: Option<String>,
+    /// The id of its agent.
     agent: String,
+    /// The agent's model, where one was chosen or told.
     model: Option<String>,
+    /// The agent's mode, where one was chosen or told.
     mode: Option<String>,
+    /// Its project.
     project: Option<String>,
+    /// The directory in which the agent works.
     cwd: String,
+    /// Whether it is open.
     state: words::Life,
+    /// What is shown of it.
     status: Status,
+    /// What it is doing now.
     activity: Doing,
+    /// That it was stopped while it showed work.
     offer: Option<OfferBrief>,
+    /// The code of the start or resume that failed.
     failure: Option<String>,
+    /// Whether it stands first and cannot be deleted.
     pinned: bool,
+    /// The folder that it is in.
     folder: Option<String>,
+    /// Its tags.
     tags: Vec<String>,
+    /// Whether it makes no sound.
     muted: bool,
+    /// Whether something new was not looked at.
     unread: bool,
+    /// The beginning of the last message to the agent.
     last_prompt: Option<String>,
+    /// How many messages wait.
     queue_length: u32,
+    /// Whether they are held.
     queue_paused: bool,
+    /// How many context entries wait for the next message.
     pending_context: u32,
+    /// How many messages the agent was sent.
     user_messages: u64,
+    /// When it was opened.
     created_at: Time,
+    /// When it changed last.
     updated_at: Time,
+    /// The number of its last fact: it grows with every change.
     seq: u64,
+    /// Why it can only be looked at, where that is so.
     unreadable: Option<String>,
 }
 
 /// What is shown of a chat, since when and by what evidence.
 #[derive(Serialize, ToSchema)]
 struct Status {
+    /// What a list shows.
     shown: words::Shown,
+    /// What the main agent does.
     lead: words::Lead,
+    /// Since when.
     since: Time,
+    /// How this is known, as a word.
     evidence: String,
+    /// The process of the agent.
     process: words::Process,
 }
 
@@ -57,47 +88,66 @@ struct Status {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Activity)]
 struct Doing {
+    /// What the main agent does.
     lead: words::Lead,
+    /// Whether the agent is being started for a message.
     starting: bool,
+    /// What it waits for.
     prompts: Vec<PromptBrief>,
+    /// Its background work.
     tasks: Vec<TaskBrief>,
+    /// Background work beyond what is told apart.
     more_tasks: u32,
+    /// Processes that outlived the tool call which started them.
     leftovers: Vec<Leftover>,
 }
 
+/// A prompt that waits.
 #[derive(Serialize, ToSchema)]
 struct PromptBrief {
     #[schema(value_type = ids::PromptId)]
     id: PromptId,
     kind: words::PromptKind,
+    /// What is asked, in one line.
     label: String,
+    /// Where it stands in the transcript.
     #[schema(value_type = ids::ItemId)]
     item: ItemId,
+    /// Since when it waits.
     since: Time,
 }
 
+/// Background work that lives.
 #[derive(Serialize, ToSchema)]
 struct TaskBrief {
     #[schema(value_type = ids::TaskId)]
     id: TaskId,
     kind: words::TaskKind,
+    /// What it is, in one line.
     label: String,
     state: words::TaskState,
     since: Time,
+    /// Whether the main agent waits for it.
     foreground: bool,
 }
 
 /// A process that outlived the tool call which started it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Leftover {
+    /// Its id within the chat.
     id: String,
+    /// Its command line, cut.
     command: String,
+    /// The TCP ports that it listens on.
     ports: Vec<u16>,
+    /// Since when it is known.
     since: Time,
 }
 
+/// That a chat was stopped while it showed work.
 #[derive(Serialize, ToSchema)]
 struct OfferBrief {
+    /// What stopped it.
     cause: words::Cause,
 }
 
@@ -106,6 +156,7 @@ struct OfferBrief {
 pub(crate) struct OpenedRow {
     #[serde(flatten)]
     pub(crate) row: Row,
+    /// The receipt of the first message.
     #[schema(value_type = Option<ids::ReceiptId>)]
     pub(crate) receipt: Option<ReceiptId>,
 }

@@ -14,11 +14,17 @@ use crate::wire::words;
 pub(crate) struct Task {
     #[schema(value_type = ids::TaskId)]
     id: TaskId,
+    /// What kind of work.
     kind: words::TaskKind,
+    /// What it is, in one line.
     label: String,
+    /// How far it is.
     state: words::TaskState,
+    /// When it began.
     since: Time,
+    /// Whether the main agent waits for it.
     foreground: bool,
+    /// When it ended.
     ended_at: Option<Time>,
 }
 

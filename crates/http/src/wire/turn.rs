@@ -15,22 +15,34 @@ use crate::wire::words;
 pub(crate) struct Turn {
     #[schema(value_type = ids::TurnId)]
     id: TurnId,
+    /// Its number within the chat, from 1.
     seq: u32,
+    /// What opened it.
     opened_by: words::OpenedBy,
+    /// The message that opened it.
     #[schema(value_type = Option<ids::MessageId>)]
     message: Option<MessageId>,
+    /// How far it is.
     state: words::TurnState,
+    /// How its end is known.
     evidence: Option<words::Evidence>,
+    /// When it began.
     started_at: Time,
+    /// When it ended.
     ended_at: Option<Time>,
+    /// What it took, where the agent tells.
     usage: Option<Tokens>,
 }
 
+/// What a turn took.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Usage)]
 struct Tokens {
+    /// Tokens that were read.
     input_tokens: Option<u64>,
+    /// Tokens that were written.
     output_tokens: Option<u64>,
+    /// All of them.
     total_tokens: Option<u64>,
 }
 

@@ -91,6 +91,24 @@ fn names_of_calls_are_their_own_and_every_reference_leads_somewhere() {
     }
 }
 
+#[test]
+fn every_type_and_every_field_says_what_it_is() {
+    for (name, schema) in openapi::document()["components"]["schemas"].as_object().unwrap() {
+        assert!(schema["description"].is_string(), "{name}");
+        for (field, of) in schema["properties"].as_object().into_iter().flatten() {
+            // A type of its own says it, where the field does not.
+            let says = of.to_string();
+            assert!(says.contains("description") || says.contains("$ref"), "{name}.{field}");
+        }
+    }
+    for (path, method, call) in calls() {
+        assert!(
+            call["summary"].as_str().is_some_and(|text| text.ends_with('.')),
+            "{method} {path}"
+        );
+    }
+}
+
 /// The schema behind references.
 fn schema(mut schema: &'static Value) -> &'static Value {
     while let Some(reference) = schema["$ref"].as_str() {
