@@ -1,4 +1,4 @@
-//! The commands everyone relies on: run, test, tidy, sim, fuzz, demo.
+//! The commands everyone relies on: run, test, tidy, sim, fuzz, bench, demo.
 //!
 //! A command is a file here with a `run` function. It prints each program it starts, so that a
 //! person can repeat any part by hand.
@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
 
+mod bench;
 mod contract;
 mod demo;
 mod fuzz;
@@ -48,6 +49,8 @@ enum Task {
     Contract(contract::Args),
     /// Write the document of the API to where it is kept.
     Openapi(openapi::Args),
+    /// Measure, beside what bounds each figure in the same run.
+    Bench(bench::Args),
     /// Show what Holdfast keeps when processes are killed.
     Demo(demo::Args),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Contract(args) => contract::run(&args, Install::Missing),
         Task::Openapi(args) => openapi::run(&args),
+        Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
     };
     match outcome {

@@ -120,15 +120,17 @@ fn noun(path: &str) -> &str {
     }
 }
 
-fn in_path(id: &str) -> Value {
-    let mut letters = id.chars();
+fn in_path(name: &str) -> Value {
+    let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
-    let name: String = first.into_iter().chain(letters).collect();
+    let kind: String = first.into_iter().chain(letters).collect();
+    // A slot is a name of its own; whatever else stands in a path is an id.
+    let id = if name == "slot" { "" } else { "Id" };
     json!({
-        "name": id,
+        "name": name,
         "in": "path",
         "required": true,
-        "schema": {"$ref": format!("{SCHEMAS}{name}Id")},
+        "schema": {"$ref": format!("{SCHEMAS}{kind}{id}")},
     })
 }
 

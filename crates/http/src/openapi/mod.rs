@@ -14,6 +14,7 @@ use utoipa::OpenApi;
 
 use crate::problem::Document;
 use crate::routes;
+use crate::wire::ids::Slot;
 
 pub(crate) use request::{Query, Request, query, request};
 
@@ -29,7 +30,7 @@ pub(crate) use request::{Query, Request, query, request};
         fields, words and kinds of change that they do not know: a later version may add some.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(Document))
+    components(schemas(Document, Slot))
 )]
 pub(crate) struct Frame;
 

@@ -15,6 +15,8 @@ mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod search;
+mod slots;
 mod tasks;
 mod turns;
 
@@ -101,6 +103,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(recap::show))
         .routes(routes!(offers::resume))
         .routes(routes!(offers::dismiss))
+        .routes(routes!(slots::bind))
+        .routes(routes!(search::list))
         .routes(routes!(receipts::one))
         .routes(routes!(events::listen))
 }

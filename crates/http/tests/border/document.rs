@@ -27,6 +27,7 @@ fn filled(path: &str) -> String {
         .replace("{message}", &format!("msg_{hex}"))
         .replace("{receipt}", &format!("rcp_{hex}_m{hex}"))
         .replace("{item}", "i9.9")
+        .replace("{slot}", "notes")
         .replace("{prompt}", "p9.9")
         .replace("{task}", "k9.9")
 }
