@@ -126,6 +126,7 @@ impl Seeded {
             "[checks.negative_data_rejection]\nexpected-statuses = [\"4xx\"]".to_owned(),
             format!("[dictionaries.text]\nvalues = {}", json!(TEXTS)),
             "[dictionaries.agent]\nvalues = [\"demo\"]".to_owned(),
+            "[dictionaries.words]\nvalues = [\"done\", \"which one\", \"look\"]".to_owned(),
         ];
         for (name, ids) in &self.ids {
             lines.push(format!("[dictionaries.{name}]\nvalues = {}", json!(ids)));
@@ -143,6 +144,9 @@ impl Seeded {
         for name in ["text", "agent", "option"] {
             lines.push(bind(&format!("body.{name}"), name, "0.5"));
         }
+        lines.push(bind("query.q", "words", "0.5"));
+        // Both name chats, from within a body.
+        lines.push(bind("body.chat", "chat", "0.8"));
         for (name, calls) in OWN {
             lines.push(format!("[[operations]]\ninclude-name = {}", json!(calls)));
             lines.push("[operations.parameters]".to_owned());
