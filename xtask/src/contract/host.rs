@@ -16,9 +16,6 @@ use crate::shell;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Set for the host alone: whatever it starts has it too.
-const MARK: &str = "HOLDFAST_CONTRACT_RUN";
-
 /// Agents are released soon, so that only few are there at once.
 const CONFIG: &str = "[idle]\nrelease-minutes = 0.05\n";
 
@@ -46,7 +43,6 @@ impl Host {
             .env_clear()
             .env("HOME", home)
             .env("PATH", home.join("no-programs"))
-            .env(MARK, home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
@@ -92,10 +88,10 @@ impl Host {
             bail!("the host stopped with {code}");
         }
         wait("its processes to end", || {
-            let left = marked(&self.home)?;
+            let left = within(&self.home)?;
             Ok(left.is_empty().then_some(()))
         })
-        .with_context(|| format!("left behind: {:?}", marked(&self.home).unwrap_or_default()))
+        .with_context(|| format!("left behind: {:?}", within(&self.home).unwrap_or_default()))
     }
 
     fn signal(&self, name: &str) -> Result<()> {
@@ -132,17 +128,20 @@ pub(super) fn wait<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -
     }
 }
 
-/// The processes that carry the mark of this run, with their command lines.
-fn marked(home: &Path) -> Result<Vec<String>> {
-    let mark = format!("{MARK}={}", home.display());
+/// The processes that belong to this folder: the host, whose command line names it, its keepers,
+/// which work in it, and agents, whose home it is.
+fn within(home: &Path) -> Result<Vec<String>> {
+    let home = home.as_os_str().as_encoded_bytes();
     let mut found = Vec::new();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Ok(found) };
     for process in processes {
         let process = process?.path();
         // What ends meanwhile, or is another user's, cannot be read.
         let Ok(environment) = std::fs::read(process.join("environ")) else { continue };
-        if environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()) {
-            let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let names = |text: &[u8]| text.windows(home.len()).any(|piece| piece == home);
+        let works_in = std::fs::read_link(process.join("cwd")).unwrap_or_default();
+        if names(&environment) || names(&line) || names(works_in.as_os_str().as_encoded_bytes()) {
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             found.push(format!("{}: {line}", process.display()));
         }
@@ -155,17 +154,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_carries_the_mark_is_found_until_it_ends() {
-        let home = std::env::temp_dir().join(format!("holdfast-mark-{}", std::process::id()));
-        assert!(marked(&home).unwrap().is_empty());
-        let mut child = Command::new("cat").stdin(Stdio::piped()).env(MARK, &home).spawn().unwrap();
-        let found = wait("the child", || {
-            let found = marked(&home)?;
-            Ok(found.iter().any(|line| line.contains(": cat")).then_some(found))
-        });
-        assert_eq!(found.unwrap().len(), 1);
-        drop(child.stdin.take());
-        child.wait().unwrap();
-        assert!(marked(&home).unwrap().is_empty());
+    fn what_lives_within_a_folder_is_found_until_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        assert!(within(home).unwrap().is_empty());
+        let (mut agent, mut keeper) = (Command::new("cat"), Command::new("cat"));
+        for command in [agent.env("HOME", home), keeper.env_clear().current_dir(home)] {
+            let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+            let found = wait("the child", || {
+                let found = within(home)?;
+                Ok(found.iter().any(|line| line.contains(": cat")).then_some(found))
+            });
+            assert_eq!(found.unwrap().len(), 1);
+            drop(child.stdin.take());
+            child.wait().unwrap();
+            assert!(within(home).unwrap().is_empty());
+        }
     }
 }
