@@ -10,13 +10,14 @@ use crate::shapes::takes;
 
 /// Asks again until something is found: the index follows a moment behind.
 async fn until_found(border: &Border, path: &str) -> Value {
+    let mut looks = tokio::time::interval(Duration::from_millis(10));
     let found = async {
         loop {
+            looks.tick().await;
             let got = border.get(path).await;
             if got["items"].as_array().is_some_and(|items| !items.is_empty()) {
                 return got;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), found).await.expect("it is found")
