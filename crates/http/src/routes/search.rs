@@ -1,6 +1,7 @@
 //! Search over all transcripts.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use axum::Json;
 use axum::extract::State;
@@ -104,9 +105,9 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
     let mut chats: HashMap<ChatId, Option<ChatRow>> = HashMap::new();
     let mut items = Vec::new();
     for hit in page.hits {
-        if !chats.contains_key(&hit.chat) {
+        if let Entry::Vacant(seat) = chats.entry(hit.chat) {
             let row = app.store.chat(hit.chat).await.map_err(unread)?;
-            chats.insert(hit.chat, row.filter(|row| row.summary.life != Life::Deleted));
+            seat.insert(row.filter(|row| row.summary.life != Life::Deleted));
         }
         // The index may be a moment behind a deletion.
         if let Some(Some(row)) = chats.get(&hit.chat) {
