@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::setup::tools::{self, Install};
 use crate::setup::{packages, tools::CARGO_DENY};
-use crate::{shell, tidy};
+use crate::{contract, shell, tidy};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -38,6 +38,8 @@ enum Step {
     Clippy,
     /// The binaries that whole-process tests start.
     Build,
+    /// The running program against the document of its API.
+    Contract,
     /// All tests.
     Test,
 }
@@ -109,6 +111,7 @@ fn take(step: Step, install: Install) -> Result<()> {
             "warnings",
         ])),
         Step::Build => shell::must(shell::cargo().args(["build", "--workspace", "--bins"])),
+        Step::Contract => contract::run(&contract::Args::SHORT, install),
         Step::Test => totals::run_tests().context("cargo test"),
     }
 }

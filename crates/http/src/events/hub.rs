@@ -176,8 +176,7 @@ impl Hub {
         if self.0.deltas.receiver_count() == 0 || delta.text.len() > DELTA_BYTES_MAX {
             return;
         }
-        let frame = wire::Delta {
-            r#type: "delta",
+        let frame = wire::Frame::Delta {
             chat: delta.chat,
             item: delta.item,
             field: words::field(delta.field),

@@ -4,7 +4,9 @@
 
 mod auth;
 mod client;
+mod conform;
 mod cursors;
+mod document;
 mod fake;
 mod flood;
 mod heartbeats;
