@@ -6,26 +6,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+pub(crate) use holdfast_cli::{ENDPOINT, Endpoint};
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
 use crate::environment;
 use crate::exit::{Failed, REFUSED};
 
-const LOCK: &str = "host.lock";
-const ENDPOINT: &str = "endpoint.json";
-const TOKEN: &str = "token";
+pub(crate) const LOCK: &str = "host.lock";
+pub(crate) const TOKEN: &str = "token";
 const TOKEN_PREFIX: &str = "hf_";
-
-/// Where a host can be reached, for clients to look up at each call.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Endpoint {
-    pub(crate) url: String,
-    pub(crate) token: String,
-    pub(crate) pid: u32,
-    pub(crate) generation: u64,
-    pub(crate) version: String,
-}
 
 /// The data directory of this host, which no other host has while this value lives.
 #[derive(Debug)]

@@ -181,7 +181,7 @@ const fn kind_word(kind: AgentKind) -> &'static str {
 }
 
 /// Whether the agent's program can be found.
-fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
+pub(crate) fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
     let Some(program) = agent.command.first() else {
         return Availability::Unavailable("Its command is empty.".to_owned());
     };

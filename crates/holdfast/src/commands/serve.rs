@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "127.0.0.1:7433", value_name = "HOST:PORT")]
     listen: SocketAddr,
     /// Everything of this host is below this directory.
-    #[arg(long, env = "HOLDFAST_DATA_DIR", value_name = "DIR")]
+    #[arg(long, env = "HOLDFAST_DATA_DIR", value_name = "DIR", hide_env_values = true)]
     data_dir: Option<PathBuf>,
     /// The configuration; by default `config.toml` in the data directory.
     #[arg(long, value_name = "FILE")]
