@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::routes::Takes::{Flag, Id, List, Text, Word};
+use crate::routes::Takes::{Flag, Id, List, Number, Text, Word};
 use crate::routes::{BODY_BYTES_MAX, MESSAGE_BODY_BYTES_MAX, ROUTES, base, parts};
 use crate::scene::{absent, problem, with_scene};
 
@@ -89,7 +89,7 @@ fn a_body_that_is_no_object_or_too_large_is_refused_on_every_write() {
                 problem(&scene.call(route, body), 400, "invalid_json", None);
             }
             let large = match route.path.rsplit('/').next().unwrap() {
-                "chats" | "messages" | "draft" | "resume"
+                "chats" | "messages" | "draft" | "resume" | "rewind"
                     if !route.path.ends_with("queue/resume") =>
                 {
                     MESSAGE_BODY_BYTES_MAX
@@ -134,6 +134,7 @@ fn each_field_is_refused_by_its_name_and_limit() {
                     Word => vec![json!("nope"), json!(1), json!([]), json!({}), json!("STOP")],
                     Id => vec![json!("nope"), json!("chat_")],
                     Flag => vec![json!("true"), json!(1), json!({})],
+                    Number => vec![json!("1"), json!(-1), json!(1.5), json!({})],
                     List => vec![json!("nope"), json!(1), json!({}), json!(true)],
                 };
                 for value in wrong {

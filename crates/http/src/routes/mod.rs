@@ -6,6 +6,7 @@ mod chats;
 mod document;
 mod drafts;
 mod events;
+mod forks;
 mod health;
 mod host;
 mod items;
@@ -84,6 +85,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(chats::close))
         .routes(routes!(chats::reopen))
         .routes(routes!(chats::interrupt))
+        .routes(routes!(forks::fork))
+        .routes(routes!(forks::rewind))
         .routes(routes!(items::list))
         .routes(routes!(items::text))
         .routes(routes!(messages::send))
