@@ -27,6 +27,11 @@ struct Cli {
 enum Command {
     /// Host chats until told to stop.
     Serve(commands::serve::Args),
+    /// The configuration.
+    Config {
+        #[command(subcommand)]
+        config: commands::config::What,
+    },
     /// Agents that are built in.
     Agent {
         #[command(subcommand)]
@@ -48,6 +53,7 @@ fn main() -> ExitCode {
     }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Config { config } => commands::config::run(&config),
         Command::Agent { agent: BuiltIn::Demo } => exit::code(holdfast_agent::demo::main(&[])),
     }
 }

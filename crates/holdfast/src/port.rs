@@ -18,6 +18,7 @@ use holdfast_http::port::{
 use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
 
+use crate::config::Recheck;
 use crate::environment;
 
 /// What somebody wants of the program as a whole.
@@ -33,12 +34,13 @@ pub(crate) enum Wish {
 pub(crate) struct Border {
     host: Host,
     wishes: mpsc::Sender<Wish>,
+    recheck: Recheck,
 }
 
 impl Border {
     /// The border of this host; what is wished of the program goes to `wishes`.
-    pub(crate) const fn new(host: Host, wishes: mpsc::Sender<Wish>) -> Self {
-        Self { host, wishes }
+    pub(crate) const fn new(host: Host, wishes: mpsc::Sender<Wish>, recheck: Recheck) -> Self {
+        Self { host, wishes, recheck }
     }
 
     fn wish(&self, wish: Wish) {
@@ -56,7 +58,7 @@ impl Port for Border {
         HostInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store: "sqlite".to_owned(),
-            damage: self.host.damage(),
+            damage: self.host.damage().into_iter().chain(self.recheck.fault()).collect(),
             readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
     }
@@ -153,8 +155,14 @@ impl Port for Border {
         self.wish(Wish::Stop(agents));
     }
 
-    fn restart(&self) {
+    fn restart(&self) -> Result<(), Refusal> {
+        if let Err(faults) = self.recheck.check() {
+            let text =
+                format!("The configuration is not right: the host was not replaced. {faults}");
+            return Err(Refusal::new(Code::ConfigurationWrong, text));
+        }
         self.wish(Wish::Restart);
+        Ok(())
     }
 
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {

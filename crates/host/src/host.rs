@@ -14,6 +14,7 @@ use holdfast_core::item::Delta;
 use holdfast_core::limits::{DELTA_BYTES_MAX, OPERATION_KEPT_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
+use holdfast_keeper::registry::Limits;
 use holdfast_store::{CommitError, Operation, QueryError, Store, StoredOperation};
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot};
 
@@ -47,6 +48,10 @@ pub struct HostOptions {
     pub agents: Agents,
     /// Idleness after which an agent is released, in microseconds; none = never.
     pub release_after: Option<u64>,
+    /// Quiet after which an agent is stopped although it shows work, in microseconds; none = never.
+    pub ceiling_after: Option<u64>,
+    /// The bounds of keepers that are started.
+    pub limits: Limits,
 }
 
 /// What all parts of a host share.
@@ -405,7 +410,14 @@ mod tests {
         let store = Memory::new(MemoryStore::new(uuid::Uuid::from_u128(1)));
         let keeper = KeeperProgram { program: PathBuf::from("/nowhere"), args: Vec::new() };
         let (data_dir, agents) = (PathBuf::from("/nowhere"), Agents::default());
-        let options = HostOptions { data_dir, keeper, agents, release_after: None };
+        let options = HostOptions {
+            data_dir,
+            keeper,
+            agents,
+            release_after: None,
+            ceiling_after: None,
+            limits: Limits::default(),
+        };
         Host::new(options, Arc::new(store))
     }
 

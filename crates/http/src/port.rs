@@ -91,7 +91,10 @@ pub trait Host: Send + Sync + 'static {
     fn stop(&self, agents: StopAgents);
 
     /// Begins to replace the host and keeps the agents.
-    fn restart(&self);
+    ///
+    /// # Errors
+    /// `configuration_wrong`: another host would not start with it.
+    fn restart(&self) -> Result<(), Refusal>;
 
     /// What agents say right now, before it is committed: a courtesy that may be missed.
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>>;

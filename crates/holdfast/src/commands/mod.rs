@@ -1,3 +1,5 @@
 //! One file for each command.
 
+pub(crate) mod config;
+pub(crate) mod place;
 pub(crate) mod serve;

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,12 +14,14 @@ use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal};
 use holdfast_http::port::StopAgents;
+use holdfast_keeper::registry::Limits;
 use holdfast_store::{Options, Sqlite, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{self, Config};
+use crate::commands::place;
+use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
 use crate::environment;
 use crate::exit::{FAILED, Failed, USAGE};
@@ -33,31 +34,43 @@ const UNRECORDED: &str = "what agents were doing could not be recorded, so they 
 /// What `serve` is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The address to listen on; port 0 picks one.
-    #[arg(long, default_value = "127.0.0.1:7433", value_name = "HOST:PORT")]
-    listen: SocketAddr,
-    /// Everything of this host is below this directory.
-    #[arg(long, env = "HOLDFAST_DATA_DIR", value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// The configuration; by default `config.toml` in the data directory.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    /// The address to listen on; port 0 picks one. [default: 127.0.0.1:7433]
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<SocketAddr>,
+    #[command(flatten)]
+    place: place::Args,
     /// Where chats are kept.
     #[arg(long, default_value = "sqlite", value_name = "STORE", value_parser = NonEmptyStringValueParser::new())]
     store: String,
     /// Print one line of JSON when the host serves.
     #[arg(long)]
     json: bool,
+    /// The port that the host which this one replaces was given for port 0.
+    #[arg(long, hide = true)]
+    keep_port: Option<u16>,
+}
+
+impl Args {
+    fn told(&self) -> Told {
+        self.place.told(self.listen.map(|listen| listen.to_string()))
+    }
 }
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    let config = match Config::read(&args.told()) {
+        Ok(config) => config,
+        Err(faults) => return fail(&Failed::new(USAGE, faults)),
+    };
     log();
+    for note in &config.notes {
+        tracing::warn!("{note}");
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failed::new(FAILED, error)),
     };
-    let ended = runtime.block_on(serve(args));
+    let ended = runtime.block_on(serve(args, &config));
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     match ended {
         Ok(Ended::Stopped) => ExitCode::SUCCESS,
@@ -89,36 +102,35 @@ enum Ended {
     Replaced(SocketAddr),
 }
 
-async fn serve(args: &Args) -> Result<Ended, Failed> {
+async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     if args.store != "sqlite" {
         let text = format!("the store {:?} is not there yet: only sqlite is", args.store);
         return Err(Failed::new(USAGE, anyhow!(text)));
     }
-    let wanted = match &args.data_dir {
-        Some(dir) => std::path::absolute(dir).context("cannot use the data directory")?,
-        None => data_dir::usual_place().map_err(|error| Failed::new(USAGE, error))?,
-    };
     // In this order nothing is touched when the directory or the port is another's.
-    data_dir::check_free(&wanted)?;
-    let config = Config::read(args.config.as_deref(), &config::usual_place(&wanted))
-        .map_err(|error| Failed::new(USAGE, error))?;
-    let listener = holdfast_http::listen(args.listen)
-        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    data_dir::check_free(&config.data_dir)?;
+    let mut wanted = config.listen;
+    if let Some(port) = args.keep_port.filter(|_| wanted.port() == 0) {
+        wanted.set_port(port);
+    }
+    let listener =
+        holdfast_http::listen(wanted).with_context(|| format!("cannot listen on {wanted}"))?;
     let listen = listener.local_addr().context("cannot tell the port")?;
-    let data = DataDir::take(&wanted)?;
+    let data = DataDir::take(&config.data_dir)?;
     let dir = data.path().to_owned();
     let opening = tokio::task::spawn_blocking(move || Sqlite::open(&Options::new(dir)));
     let sqlite = opening.await.context("opening the store was cut short")?;
     let sqlite = sqlite.context("the store cannot be opened")?;
     let store: Arc<dyn Store> = Arc::new(sqlite.clone());
-    let host = Host::new(options(&config, &data)?, Arc::clone(&store));
+    let host = Host::new(options(config, &data)?, Arc::clone(&store));
     host.start().await.context("the store cannot say what is owed")?;
 
     let token = data.token()?;
     let (wish, mut wishes) = mpsc::channel(4);
     let stopping = CancellationToken::new();
-    let border = Arc::new(Border::new(host.clone(), wish));
+    let check = Recheck::new(args.told(), config);
+    let border = Arc::new(Border::new(host.clone(), wish, check.clone()));
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone());
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
@@ -132,7 +144,15 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     data.announce(&endpoint)?;
     greet(args, &data, &endpoint)?;
 
-    let wish = signals.wish(&mut wishes).await;
+    let wish = loop {
+        match signals.wish(&mut wishes).await {
+            // Whoever replaces this host would not start: the user is better off with this one.
+            Wish::Restart if let Err(error) = check.check() => {
+                tracing::error!("the host goes on and was not replaced: {error}");
+            }
+            wish => break wish,
+        }
+    };
     signals.exit_on_next();
     let stopped = match wish {
         Wish::Stop(StopAgents::Stop) => host.stop_agents(Cause::Quit).await,
@@ -158,6 +178,12 @@ fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
         keeper: KeeperProgram { program, args: vec!["keeper".into()] },
         agents,
         release_after: config.release_after(),
+        ceiling_after: config.ceiling_after(),
+        limits: Limits {
+            spool_bytes_max: config.spool_bytes(),
+            host_gone_ms: u64::try_from(config.host_gone().as_millis()).unwrap_or(u64::MAX),
+            ..Limits::default()
+        },
     })
 }
 
@@ -243,8 +269,11 @@ fn replace(args: &Args, listen: SocketAddr) -> Failed {
         Err(error) => return Failed::new(FAILED, error),
     };
     let mut command = std::process::Command::new(program);
-    command.arg("serve").arg("--listen").arg(listen.to_string());
-    for (flag, value) in [("--data-dir", &args.data_dir), ("--config", &args.config)] {
+    command.arg("serve").arg("--keep-port").arg(listen.port().to_string());
+    if let Some(listen) = args.listen {
+        command.arg("--listen").arg(listen.to_string());
+    }
+    for (flag, value) in [("--data-dir", &args.place.data_dir), ("--config", &args.place.config)] {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }

@@ -477,7 +477,9 @@ impl Actor {
         }
         let given = clock::given(self.id);
         let release_after = self.shared.options.release_after;
-        self.core.tick(Input::Tick { last_word: self.last_word, release_after }, &given);
+        let ceiling_after = self.shared.options.ceiling_after;
+        let last_word = self.last_word;
+        self.core.tick(Input::Tick { last_word, release_after, ceiling_after }, &given);
         if self.core.is_dirty() {
             self.commit_heard().await;
         }

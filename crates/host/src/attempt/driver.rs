@@ -14,7 +14,7 @@ use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
-use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
+use holdfast_keeper::registry::{self, AttemptDir, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -182,7 +182,7 @@ impl Run {
             attempt: self.start.attempt.uuid(),
             secret,
             incarnation: self.shared.store.incarnation(),
-            limits: Limits::default(),
+            limits: self.shared.options.limits,
         };
         holdfast_fault::point("host.attempt.create.before");
         let born = match registry::create(&self.shared.options.data_dir, &spec) {

@@ -48,7 +48,7 @@ pub(super) async fn restart(
 ) -> Answer<Json<WorkingChats>> {
     call.fields(&[])?;
     let working = working(&app).await?;
-    app.host.restart();
+    app.host.restart()?;
     Ok(Json(working))
 }
 

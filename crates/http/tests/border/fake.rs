@@ -277,8 +277,9 @@ impl Host for Fake {
             StopAgents::Keep => "keep",
         });
     }
-    fn restart(&self) {
+    fn restart(&self) -> Result<(), Refusal> {
         self.tell("restart");
+        Ok(())
     }
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
         self.0.deltas.subscribe()

@@ -401,7 +401,9 @@ impl Actor {
         }
         let given = w.given(self.id);
         let release_after = w.weather.release_after;
-        self.core.tick(Input::Tick { last_word: self.last_word, release_after }, &given);
+        let ceiling_after = w.weather.ceiling_after;
+        let last_word = self.last_word;
+        self.core.tick(Input::Tick { last_word, release_after, ceiling_after }, &given);
         if self.core.is_dirty() {
             self.commit_heard(w);
         }
