@@ -48,8 +48,13 @@ enum BuiltIn {
 fn main() -> ExitCode {
     // The host starts it; there is nothing to start by hand. Its memory is counted in pages: it does
     // not even parse a command line.
-    if std::env::args_os().nth(1).is_some_and(|role| role == "keeper") {
-        return holdfast_keeper::serve::main();
+    if let Some(role) = std::env::args_os().nth(1) {
+        if role == "keeper" {
+            return holdfast_keeper::serve::main();
+        }
+        if let Some(main) = environment::role(&role) {
+            return main();
+        }
     }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),

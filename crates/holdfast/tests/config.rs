@@ -298,3 +298,22 @@ fn a_spool_has_the_bound_that_was_set() {
     host.wait_message(&chat, &message, "settled");
     host.stop();
 }
+
+#[test]
+fn an_agent_without_a_host_ends_after_the_days_that_were_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    // A second or two.
+    write(&place, "[keeper]\nhost-gone-days = 0.00002\n");
+    let host = place.start();
+    let chat = host.open();
+    turn(&host, &chat, "[[say one]]");
+    assert!(!place.processes().is_empty());
+    host.kill();
+    holdfast_testkit::wait_until(holdfast_testkit::host::PATIENCE, "the agent's end", || {
+        place.processes().is_empty() && place.keepers().is_empty()
+    });
+    let host = place.start();
+    assert_eq!(host.said(&chat), "one");
+    host.stop();
+}

@@ -409,7 +409,14 @@ mod tests {
     fn host() -> Host {
         let store = Memory::new(MemoryStore::new(uuid::Uuid::from_u128(1)));
         let keeper = KeeperProgram { program: PathBuf::from("/nowhere"), args: Vec::new() };
-        let (data_dir, agents) = (PathBuf::from("/nowhere"), Agents::default());
+        let (data_dir, agents) = (
+            PathBuf::from("/nowhere"),
+            Agents::new(
+                std::collections::BTreeMap::new(),
+                tokio::sync::watch::Sender::default().subscribe(),
+                PathBuf::from("/nowhere"),
+            ),
+        );
         let options = HostOptions {
             data_dir,
             keeper,

@@ -28,6 +28,12 @@ pub trait Host: Send + Sync + 'static {
     /// The agents that can be chosen, in the order of the configuration.
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>>;
 
+    /// What an agent would run in if it were started now; none where there is no such agent.
+    fn environment(&self, agent: &str) -> Option<EnvironmentInfo>;
+
+    /// Asks the login shell again what agents run in, and answers what has come of it.
+    fn refresh_environment(&self) -> BoxFuture<'static, EnvironmentSource>;
+
     /// Makes a chat exist and answers [`Reply::Opened`]. A repeat of the operation is answered before anything
     /// of the request is looked at, so that it is the first answer even where the directory is
     /// gone by now.
@@ -168,6 +174,37 @@ pub struct AgentInfo {
     pub availability: Availability,
     /// What it is known to be able to do, as stable words.
     pub capabilities: Vec<String>,
+}
+
+/// What an agent runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentInfo {
+    /// Where it comes from as a whole.
+    pub source: EnvironmentSource,
+    /// Its variables, by name.
+    pub variables: Vec<VariableInfo>,
+}
+
+/// Where an environment comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentSource {
+    /// `login_shell`, `host`, or `asking` while the shell is asked for the first time.
+    pub word: &'static str,
+    /// The shell.
+    pub shell: Option<String>,
+    /// What a person should know of it: why it is not the shell's, or not what it says now.
+    pub note: Option<String>,
+}
+
+/// A variable of an agent's environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableInfo {
+    /// Its name.
+    pub name: String,
+    /// Its value; what is not UTF-8 is replaced.
+    pub value: String,
+    /// Where it comes from, as a stable word.
+    pub origin: &'static str,
 }
 
 /// Whether an agent can be started.

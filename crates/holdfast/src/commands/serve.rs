@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::place;
 use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
-use crate::environment;
+use crate::environment::Surroundings;
 use crate::exit::{FAILED, Failed, USAGE};
 use crate::port::{Border, Wish};
 
@@ -123,14 +124,21 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     let sqlite = opening.await.context("opening the store was cut short")?;
     let sqlite = sqlite.context("the store cannot be opened")?;
     let store: Arc<dyn Store> = Arc::new(sqlite.clone());
-    let host = Host::new(options(config, &data)?, Arc::clone(&store));
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let dir = data.path().to_owned();
+    let surroundings = Arc::new(Surroundings::new(program.clone(), dir, config.asks_shell()));
+    let options = options(config, &data, program, &surroundings);
+    let host = Host::new(options, Arc::clone(&store));
+    // Nobody but the first agent waits for it.
+    let asked = Arc::clone(&surroundings);
+    tokio::spawn(async move { asked.refresh().await });
     host.start().await.context("the store cannot say what is owed")?;
 
     let token = data.token()?;
     let (wish, mut wishes) = mpsc::channel(4);
     let stopping = CancellationToken::new();
     let check = Recheck::new(args.told(), config);
-    let border = Arc::new(Border::new(host.clone(), wish, check.clone()));
+    let border = Arc::new(Border::new(host.clone(), wish, check.clone(), surroundings));
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone());
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
@@ -170,10 +178,15 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     })
 }
 
-fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
-    let agents = Agents::new(config.agents(&program), environment::all(), data.path().join("tmp"));
-    Ok(HostOptions {
+fn options(
+    config: &Config,
+    data: &DataDir,
+    program: PathBuf,
+    surroundings: &Surroundings,
+) -> HostOptions {
+    let temp = data.path().join("tmp");
+    let agents = Agents::new(config.agents(&program), surroundings.watch(), temp);
+    HostOptions {
         data_dir: data.path().to_owned(),
         keeper: KeeperProgram { program, args: vec!["keeper".into()] },
         agents,
@@ -184,7 +197,7 @@ fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
             host_gone_ms: u64::try_from(config.host_gone().as_millis()).unwrap_or(u64::MAX),
             ..Limits::default()
         },
-    })
+    }
 }
 
 /// Tells what a person or a program starts with. Whoever started this host may have closed the

@@ -106,6 +106,11 @@ impl Config {
         agents
     }
 
+    /// Whether the login shell is asked what agents run in.
+    pub(crate) const fn asks_shell(&self) -> bool {
+        self.shape.environment.login_shell
+    }
+
     /// Idleness after which an agent is released, in microseconds.
     pub(crate) fn release_after(&self) -> Option<u64> {
         micros(self.shape.idle.release_minutes)

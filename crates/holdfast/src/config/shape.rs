@@ -25,6 +25,8 @@ pub(crate) struct Shape {
     pub(crate) data_dir: Option<String>,
     /// Agents, by the id that chats are opened with. The built-in agent `demo` is always there.
     pub(crate) agents: BTreeMap<String, AgentTable>,
+    /// What agents run in.
+    pub(crate) environment: EnvironmentTable,
     /// When agents are stopped because nothing happens.
     pub(crate) idle: IdleTable,
     /// The keepers, one for each running agent. A change holds for agents that are started later.
@@ -55,6 +57,21 @@ pub(crate) enum KindWord {
     Claude,
     /// Codex.
     Codex,
+}
+
+/// What agents run in.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(crate) struct EnvironmentTable {
+    /// Whether agents run in what the person's login shell says (`$SHELL -l`, else the account's
+    /// shell), asked when the host starts. Otherwise they run in the host's own environment.
+    pub(crate) login_shell: bool,
+}
+
+impl Default for EnvironmentTable {
+    fn default() -> Self {
+        Self { login_shell: true }
+    }
 }
 
 /// Idleness.
@@ -90,6 +107,7 @@ impl Default for Shape {
             listen: "127.0.0.1:7433".to_owned(),
             data_dir: None,
             agents: BTreeMap::new(),
+            environment: EnvironmentTable::default(),
             idle: IdleTable::default(),
             keeper: KeeperTable::default(),
         }

@@ -58,7 +58,7 @@ fn what_is_not_known_is_refused_by_line_with_what_was_meant() {
         [
             "FILE:3: unknown key \"idle.release-minuts\": did you mean \"release-minutes\"?",
             "FILE:5: unknown key \"agnets\": did you mean \"agents\"?",
-            "FILE:7: unknown key \"zzz\": there are listen, data-dir, agents, idle, keeper",
+            "FILE:7: unknown key \"zzz\": there are listen, data-dir, agents, environment, idle, keeper",
         ]
     );
     let text = "[agents.x]\nkind = \"acp\"\ncomand = [\"a\"]\n";
@@ -131,6 +131,7 @@ fn each_value_says_where_it_comes_from_and_the_nearest_wins() {
             "agents.a.b.kind = \"acp\" (FILE:7)",
             "agents.a.b.command = [\"a\"] (FILE:8)",
             "agents.a.b.env.KEY = \"(set)\" (FILE:9)",
+            "environment.login-shell = true (default)",
             "idle.release-minutes = 1.0 (FILE:4)",
             "idle.ceiling-minutes = 7.0 (HOLDFAST_IDLE_CEILING_MINUTES)",
             "keeper.spool-mib = 1024 (default)",

@@ -59,6 +59,8 @@ pub(crate) const ROUTES: &[Route] = &[
     fields("POST", "/api/v1/host/stop", &[("agents", Word)], &["agents"]),
     write("POST", "/api/v1/host/restart"),
     read("/api/v1/agents"),
+    read("/api/v1/agents/{agent}/environment"),
+    write("POST", "/api/v1/agents/environment/refresh"),
     read("/api/v1/chats"),
     fields(
         "POST",
@@ -119,6 +121,7 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     write("POST", "/api/v1/chats/{chat}/queue/{message}/send-now"),
     read("/api/v1/offers"),
+    read("/api/v1/offers/{chat}/recap"),
     fields("POST", "/api/v1/offers/resume", &[("chats", List), ("as_of", Text(200))], &["chats"]),
     fields("POST", "/api/v1/offers/dismiss", &[("chats", List), ("as_of", Text(200))], &["chats"]),
     read("/api/v1/receipts/{receipt}"),

@@ -7,7 +7,7 @@ use holdfast_agent::codec::EncodeError;
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
 use holdfast_core::frame::Outgoing;
-use holdfast_core::head::Phase;
+use holdfast_core::head::{Life, Phase};
 use holdfast_core::limits::{HEAD_BYTES_MAX, STOP_GRACE_MICROS};
 
 use super::shell::Actor;
@@ -27,7 +27,12 @@ impl Actor {
         if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) != current) {
             driver.finish();
         }
-        let Some(owed) = owed else { return };
+        let Some(owed) = owed else {
+            if self.core.chat().head.life == Life::Deleted {
+                self.shared.options.agents.remove_temp(self.id);
+            }
+            return;
+        };
         if self.driver.is_none() && self.shared.is_stopping() {
             // What was decided to start after the stop is started by the next host.
             return;

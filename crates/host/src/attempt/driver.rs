@@ -217,11 +217,12 @@ impl Run {
         let options = &self.shared.options;
         let start = options.agents.get(&self.start.agent).map(|agent| {
             let temp = options.agents.temp_dir(self.start.chat);
-            let mut env = options.agents.environment(agent);
+            let mut known = options.agents.environment(agent);
             if DirBuilder::new().recursive(true).mode(0o700).create(&temp).is_ok() {
-                env.retain(|(name, _)| name != "TMPDIR");
-                env.push(("TMPDIR".into(), temp.into_os_string()));
+                known.set("TMPDIR", temp.into_os_string());
             }
+            let env = known.iter().map(|(name, variable)| (name.clone(), variable.value.clone()));
+            let env = env.collect();
             Start { argv: agent.command.clone(), env, cwd: self.start.cwd.clone().into() }
         });
         let incarnation = self.shared.store.incarnation();
@@ -230,6 +231,10 @@ impl Run {
 
     /// Serves the keeper while it lives, over any number of connections; then its death is told.
     async fn keep(&mut self) {
+        // An agent that may run already waits for nothing.
+        if self.start.pid.is_none() {
+            self.shared.options.agents.environment_known().await;
+        }
         while !self.speak.is_closed() {
             let Some(greeting) = self.greeting() else {
                 bury::unadopted(self).await;

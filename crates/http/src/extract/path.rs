@@ -11,6 +11,12 @@ use crate::problem::Problem;
 pub(crate) struct At(Vec<(String, String)>);
 
 impl At {
+    /// The text that stands under this name.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        let part = self.0.iter().find(|(key, _)| key == name);
+        part.map_or("", |(_, text)| text.as_str())
+    }
+
     /// The id that stands under this name.
     ///
     /// # Errors
@@ -19,9 +25,7 @@ impl At {
         &self,
         name: &str,
     ) -> Result<T, Refusal> {
-        let part = self.0.iter().find(|(key, _)| key == name);
-        let text = part.map_or("", |(_, text)| text.as_str());
-        text.parse().map_err(|fault: InvalidId| {
+        self.text(name).parse().map_err(|fault: InvalidId| {
             Refusal::new(Code::InvalidId, format!("In the path, {fault}.")).field(name)
         })
     }

@@ -4,6 +4,7 @@
 mod agents;
 mod chats;
 mod drafts;
+mod environment;
 mod events;
 mod health;
 mod host;
@@ -79,6 +80,8 @@ fn api() -> Router<App> {
         .route("/host/stop", post(host::stop))
         .route("/host/restart", post(host::restart))
         .route("/agents", get(agents::list))
+        .route("/agents/environment/refresh", post(environment::refresh))
+        .route("/agents/{agent}/environment", get(environment::show))
         .route("/chats", get(chats::list).post(chats::open))
         .nest("/chats/{chat}", chat)
         .route("/offers", get(offers::list))

@@ -161,6 +161,10 @@ fn only_an_owners_ceiling_stops_what_shows_work_and_it_is_offered() {
         let offer = scene.chat.head.offer.as_ref().map(|offer| offer.cause);
         assert_eq!(offer, Some(Cause::IdleStop), "{what}");
     }
+    // A start ends by itself, one way or the other.
+    let mut scene = Scene::starting();
+    scene.quiet_below(u64::MAX / 4, None, AFTER);
+    assert!(scene.last.is_empty(), "{:?}", scene.last());
     // What shows no work is released, not offered.
     let mut scene = Scene::idle();
     scene.quiet_below(1000, None, AFTER);
