@@ -9,6 +9,7 @@ mod config;
 mod data_dir;
 mod environment;
 mod exit;
+mod log;
 mod port;
 
 use std::process::ExitCode;

@@ -14,7 +14,7 @@ use holdfast_host::agents::{Agent, Environment, Origin, Source};
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
-    HostInfo, Readiness, StopAgents, VariableInfo, WantedChat,
+    HostFigures, HostInfo, Readiness, StopAgents, VariableInfo, WantedChat,
 };
 use holdfast_store::Store;
 use tokio::sync::{broadcast, mpsc};
@@ -68,6 +68,11 @@ impl Port for Border {
             damage: self.host.damage().into_iter().chain(self.recheck.fault()).collect(),
             readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
+    }
+
+    fn figures(&self) -> HostFigures {
+        let (attempts, attempts_begun, chats_loaded) = self.host.figures();
+        HostFigures { attempts, attempts_begun, chats_loaded }
     }
 
     fn new_message(&self) -> MessageId {

@@ -76,7 +76,7 @@ fn an_agent_has_what_the_shell_says_and_nothing_of_the_host() {
         "echo 'Welcome!'; printf 'A=2\\0'\n\
          test \"$1\" = -l && test \"$2\" = -c || exit 9\n\
          export MINE=\"from the shell\" GONE= PATH=\"/from/shell:/usr/bin:/bin\"; unset GONE\n\
-         (sleep 1; echo late) & eval \"$3\"",
+         (sleep 1; echo late) & sleep 1; eval \"$3\"",
     )
     .env("GONE", "1")
     .env("KEPT", "2")
@@ -212,8 +212,9 @@ fn what_a_deleted_chat_left_in_its_temp_directory_goes_with_it() {
     let place = place(&dir, "eval \"$3\"");
     let host = place.start();
     let ((gone, pid), (kept, other)) = (agent(&host, &place), agent(&host, &place));
+    let (_, living) = agent(&host, &place);
     let temp = |pid| PathBuf::from(variable(pid, "TMPDIR").unwrap());
-    let (of_gone, of_kept) = (temp(pid), temp(other));
+    let (of_gone, of_kept, of_living) = (temp(pid), temp(other), temp(living));
     for dir in [&of_gone, &of_kept] {
         std::fs::create_dir(dir.join("deep")).unwrap();
         std::fs::write(dir.join("deep/file"), "x").unwrap();
@@ -234,6 +235,6 @@ fn what_a_deleted_chat_left_in_its_temp_directory_goes_with_it() {
     host.stop();
     let host = place.start();
     host.wait("the end of what was left", || !of_kept.exists());
-    assert!(stranger.exists());
     host.stop();
+    assert!(stranger.exists() && of_living.exists());
 }

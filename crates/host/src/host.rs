@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdfast_agent::codec::AgentKind;
@@ -64,6 +64,7 @@ pub struct Shared {
     deltas: broadcast::Sender<Arc<Delta>>,
     stopping: AtomicBool,
     attempts: AtomicUsize,
+    attempts_begun: AtomicU64,
     attempt_ended: Notify,
     /// Places for resumes that start at once.
     pub(crate) resumes: Arc<Semaphore>,
@@ -111,6 +112,7 @@ impl Shared {
 
     pub(crate) fn count_attempt(&self) {
         self.attempts.fetch_add(1, Ordering::SeqCst);
+        self.attempts_begun.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn uncount_attempt(&self) {
@@ -141,6 +143,7 @@ impl Host {
             deltas: broadcast::Sender::new(DELTAS_WAITING_MAX),
             stopping: AtomicBool::new(false),
             attempts: AtomicUsize::new(0),
+            attempts_begun: AtomicU64::new(0),
             attempt_ended: Notify::new(),
             resumes: Arc::new(Semaphore::new(RESUMES_AT_ONCE)),
             damage: Mutex::new(Vec::new()),
@@ -170,6 +173,15 @@ impl Host {
     #[must_use]
     pub fn damage(&self) -> Vec<String> {
         self.shared.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many attempts are driven now, and how many were since the host started; and how many
+    /// chats are loaded.
+    #[must_use]
+    pub fn figures(&self) -> (usize, u64, usize) {
+        let shared = &self.shared;
+        let begun = shared.attempts_begun.load(Ordering::Relaxed);
+        (shared.attempts.load(Ordering::SeqCst), begun, shared.actors().len())
     }
 
     /// Whether it takes no writes any more.

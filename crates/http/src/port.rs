@@ -22,6 +22,9 @@ pub trait Host: Send + Sync + 'static {
     /// What the host is.
     fn info(&self) -> HostInfo;
 
+    /// How its work goes.
+    fn figures(&self) -> HostFigures;
+
     /// The id of a new message, random.
     fn new_message(&self) -> MessageId;
 
@@ -148,6 +151,17 @@ pub struct HostInfo {
     pub damage: Vec<String>,
     /// Whether it takes writes by now.
     pub readiness: Readiness,
+}
+
+/// How the work of a host goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostFigures {
+    /// Attempts that are driven now.
+    pub attempts: usize,
+    /// Attempts that were driven since the host started.
+    pub attempts_begun: u64,
+    /// Chats that are in memory.
+    pub chats_loaded: usize,
 }
 
 /// Whether a host takes writes.

@@ -26,6 +26,7 @@ use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
 use crate::environment::Surroundings;
 use crate::exit::{FAILED, Failed, USAGE};
+use crate::log;
 use crate::port::{Border, Wish};
 
 /// What a stop says that stopped no agent.
@@ -46,6 +47,9 @@ pub(crate) struct Args {
     /// Print one line of JSON when the host serves.
     #[arg(long)]
     json: bool,
+    /// The form of the log on stderr: text or json.
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    log_format: Option<String>,
     /// The port that the host which this one replaces was given for port 0.
     #[arg(long, hide = true)]
     keep_port: Option<u16>,
@@ -53,7 +57,8 @@ pub(crate) struct Args {
 
 impl Args {
     fn told(&self) -> Told {
-        self.place.told(self.listen.map(|listen| listen.to_string()))
+        let told = self.place.told(self.listen.map(|listen| listen.to_string()));
+        Told { log_format: self.log_format.clone(), ..told }
     }
 }
 
@@ -63,7 +68,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Ok(config) => config,
         Err(faults) => return fail(&Failed::new(USAGE, faults)),
     };
-    log();
+    log::begin(&config);
     for note in &config.notes {
         tracing::warn!("{note}");
     }
@@ -83,18 +88,6 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 fn fail(failed: &Failed) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "holdfast: {:#}", failed.error);
     ExitCode::from(failed.code)
-}
-
-fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("HOLDFAST_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    // A second call, in tests, changes nothing.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .try_init();
 }
 
 /// How serving ended.
@@ -141,6 +134,7 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     let border = Arc::new(Border::new(host.clone(), wish, check.clone(), surroundings));
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone());
+    let app = if config.open_metrics() { app.with_open_metrics() } else { app };
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
     let endpoint = Endpoint {
         url: format!("http://{listen}"),
@@ -290,6 +284,9 @@ fn replace(args: &Args, listen: SocketAddr) -> Failed {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }
+    }
+    if let Some(format) = &args.log_format {
+        command.arg("--log-format").arg(format);
     }
     if args.json {
         command.arg("--json");

@@ -24,8 +24,8 @@ pub(crate) use place::Told;
 pub(crate) use recheck::Recheck;
 
 use layers::{Layers, Merged};
-pub(crate) use shape::schema;
 use shape::{KindWord, Shape};
+pub(crate) use shape::{LogFormat, schema};
 
 /// The id of the built-in agent.
 pub(crate) const DEMO: &str = "demo";
@@ -121,6 +121,16 @@ impl Config {
         micros(self.shape.idle.ceiling_minutes)
     }
 
+    /// The form of the log, and what is written.
+    pub(crate) fn log(&self) -> (LogFormat, &str) {
+        (self.shape.log.format, &self.shape.log.filter)
+    }
+
+    /// Whether figures are for everybody who reaches the host.
+    pub(crate) const fn open_metrics(&self) -> bool {
+        self.shape.metrics.open
+    }
+
     /// Bytes that an attempt may have spooled.
     pub(crate) const fn spool_bytes(&self) -> u64 {
         self.shape.keeper.spool_bytes()
@@ -169,6 +179,9 @@ fn check(shape: &Shape, origin: &dyn Fn(&str) -> Origin, faults: &mut Faults) {
             shape.keeper.spool_mib
         );
         faults.add(&origin("keeper.spool-mib"), text);
+    }
+    if let Err(error) = tracing_subscriber::EnvFilter::builder().parse(&shape.log.filter) {
+        faults.add(&origin("log.filter"), format_args!("log.filter cannot be read: {error}"));
     }
     for (id, agent) in &shape.agents {
         let key = |last: &str| origin(&format!("agents.{id}.{last}"));

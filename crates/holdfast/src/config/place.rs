@@ -26,6 +26,8 @@ pub(crate) struct Told {
     pub(crate) data_dir: Option<PathBuf>,
     /// `--listen`.
     pub(crate) listen: Option<String>,
+    /// `--log-format`.
+    pub(crate) log_format: Option<String>,
     /// The host's environment.
     pub(crate) environment: BTreeMap<String, OsString>,
 }
@@ -40,14 +42,16 @@ impl Told {
         let environment = environment::all()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .collect();
-        Self { config, data_dir, listen, environment }
+        Self { config, data_dir, listen, log_format: None, environment }
     }
 
     pub(super) fn command_line(&self) -> Vec<(&'static str, &'static str, String)> {
         let data_dir = self.data_dir.as_ref().map(|dir| absolute(dir).display().to_string());
         let data_dir = data_dir.map(|dir| ("data-dir", "--data-dir", dir));
         let listen = self.listen.clone().map(|listen| ("listen", "--listen", listen));
-        data_dir.into_iter().chain(listen).collect()
+        let format = self.log_format.clone();
+        let format = format.map(|format| ("log.format", "--log-format", format));
+        data_dir.into_iter().chain(listen).chain(format).collect()
     }
 
     fn var(&self, name: &str) -> Option<PathBuf> {

@@ -29,6 +29,10 @@ pub(crate) struct Shape {
     pub(crate) environment: EnvironmentTable,
     /// When agents are stopped because nothing happens.
     pub(crate) idle: IdleTable,
+    /// What the host writes to stderr.
+    pub(crate) log: LogTable,
+    /// What watches the host.
+    pub(crate) metrics: MetricsTable,
     /// The keepers, one for each running agent. A change holds for agents that are started later.
     pub(crate) keeper: KeeperTable,
 }
@@ -88,6 +92,43 @@ pub(crate) struct IdleTable {
     pub(crate) ceiling_minutes: f64,
 }
 
+/// The log.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(crate) struct LogTable {
+    /// `text` for people, `json` for programs: one object a line.
+    pub(crate) format: LogFormat,
+    /// What is written: `error`, `warn`, `info`, `debug`, `trace`, also for one part of the program
+    /// (`info,holdfast_http=debug`).
+    #[schemars(extend("x-env" = "HOLDFAST_LOG"))]
+    pub(crate) filter: String,
+}
+
+/// The forms of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(extend("type" = "string"))]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Default for LogTable {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// Figures.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(crate) struct MetricsTable {
+    /// Whether `/metrics` is answered without a token to everybody who reaches the host.
+    pub(crate) open: bool,
+}
+
 /// Keepers.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -109,6 +150,8 @@ impl Default for Shape {
             agents: BTreeMap::new(),
             environment: EnvironmentTable::default(),
             idle: IdleTable::default(),
+            log: LogTable::default(),
+            metrics: MetricsTable::default(),
             keeper: KeeperTable::default(),
         }
     }

@@ -58,7 +58,7 @@ fn what_is_not_known_is_refused_by_line_with_what_was_meant() {
         [
             "FILE:3: unknown key \"idle.release-minuts\": did you mean \"release-minutes\"?",
             "FILE:5: unknown key \"agnets\": did you mean \"agents\"?",
-            "FILE:7: unknown key \"zzz\": there are listen, data-dir, agents, environment, idle, keeper",
+            "FILE:7: unknown key \"zzz\": there are listen, data-dir, agents, environment, idle, log, metrics, keeper",
         ]
     );
     let text = "[agents.x]\nkind = \"acp\"\ncomand = [\"a\"]\n";
@@ -76,6 +76,8 @@ fn what_is_wrong_is_told_with_its_place() {
         ("[keeper]\nhost-gone-days = 0\n", "FILE:2: keeper.host-gone-days is a number"),
         ("listen = \"nowhere\"\n", "FILE:1: listen is HOST:PORT"),
         ("data-dir = \"/elsewhere\"\n", ""),
+        ("[log]\nfilter = \"a=b=c\"\n", "FILE:2: log.filter cannot be read"),
+        ("[log]\nformat = \"xml\"\n", "FILE:2: unknown variant `xml`"),
         ("[agents.x]\nkind = \"acp\"\ncommand = []\n", "FILE:3: agents.x.command is empty"),
         ("[agents.x]\nkind = \"acp\"\n", "FILE:1: missing field `command`"),
         ("[agents.x]\nkind = \"other\"\ncommand = [\"a\"]\n", "FILE:2: unknown variant `other`"),
@@ -134,6 +136,9 @@ fn each_value_says_where_it_comes_from_and_the_nearest_wins() {
             "environment.login-shell = true (default)",
             "idle.release-minutes = 1.0 (FILE:4)",
             "idle.ceiling-minutes = 7.0 (HOLDFAST_IDLE_CEILING_MINUTES)",
+            "log.format = \"text\" (default)",
+            "log.filter = \"info\" (default)",
+            "metrics.open = false (default)",
             "keeper.spool-mib = 1024 (default)",
             "keeper.host-gone-days = 7.0 (default)",
         ]

@@ -55,6 +55,7 @@ pub(crate) const ROUTES: &[Route] = &[
     read("/livez"),
     read("/readyz"),
     read("/version"),
+    read("/metrics"),
     read("/api/v1/host"),
     fields("POST", "/api/v1/host/stop", &[("agents", Word)], &["agents"]),
     write("POST", "/api/v1/host/restart"),
@@ -130,7 +131,7 @@ pub(crate) const ROUTES: &[Route] = &[
 
 impl Route {
     pub(crate) fn is_open(&self) -> bool {
-        !self.path.starts_with("/api/")
+        !self.path.starts_with("/api/") && self.path != "/metrics"
     }
 
     pub(crate) fn writes(&self) -> bool {

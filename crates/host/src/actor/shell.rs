@@ -15,6 +15,7 @@ use holdfast_keeper::Record;
 use holdfast_store::{CommitError, Operation, QueryError, Unit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tracing::Instrument;
 
 use super::core::Core;
 use crate::attempt::{self, Driver, Word};
@@ -76,7 +77,8 @@ pub type Handle = mpsc::Sender<Message>;
 /// table when it owes nothing any more.
 pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
     let (handle, messages) = mpsc::channel(COMMANDS_WAITING_MAX);
-    tokio::spawn(async move {
+    let span = tracing::info_span!("chat", %chat);
+    let life = async move {
         // A store that is busy says nothing about the chat: what is asked waits, within its bound.
         let loaded = loop {
             match Actor::load(Arc::clone(&shared), chat).await {
@@ -88,7 +90,8 @@ pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
             Ok(actor) => actor.run(messages).await,
             Err(refusal) => refuse_all(&shared, chat, messages, &refusal).await,
         }
-    });
+    };
+    tokio::spawn(life.instrument(span));
     handle
 }
 

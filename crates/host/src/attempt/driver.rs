@@ -18,6 +18,7 @@ use holdfast_keeper::registry::{self, AttemptDir, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use super::record::death_of;
 use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, silent, writer};
@@ -54,7 +55,8 @@ pub fn spawn(
         speak,
         found: Some(found),
     };
-    tokio::spawn(run.run(origin));
+    let span = tracing::info_span!("attempt", chat = %run.start.chat, %attempt);
+    tokio::spawn(run.run(origin).instrument(span));
     Driver { attempt, orders, finding: Some(finding) }
 }
 
@@ -244,6 +246,7 @@ impl Run {
                 Ok((link, welcome)) => {
                     holdfast_fault::point("host.attempt.attached");
                     self.served = true;
+                    tracing::debug!("the keeper answers");
                     self.say(Word::Event(KeeperEvent::Answers)).await;
                     match self.serve(link, welcome.end).await {
                         Served::Lost => {}

@@ -92,6 +92,9 @@ impl Subscriber {
             }
         };
         let verdict = if whole.is_some() || after.is_none() { "ok" } else { "gap" };
+        if verdict == "gap" {
+            hub.count_gap();
+        }
         let mut subscriber = Self {
             hub,
             filter,

@@ -10,11 +10,13 @@ mod health;
 mod host;
 mod items;
 mod messages;
+mod metrics;
 mod offers;
 mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod request_id;
 mod tasks;
 mod turns;
 
@@ -45,11 +47,13 @@ pub fn router(app: App) -> Router {
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/version", get(health::version))
+        .route("/metrics", get(metrics::show))
         .nest("/api/v1", api())
         .fallback(no_such_call)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(app.clone(), auth::guard))
         .layer(from_fn(dress))
+        .layer(from_fn(request_id::identify))
         .layer(from_fn(catch))
         .with_state(app)
 }

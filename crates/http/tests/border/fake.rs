@@ -15,8 +15,8 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use holdfast_http::port::{
-    AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostInfo,
-    OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
+    AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
+    HostInfo, OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
 };
 use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
 use tokio::sync::broadcast;
@@ -276,6 +276,9 @@ impl Host for Fake {
             StopAgents::Stop => "stop",
             StopAgents::Keep => "keep",
         });
+    }
+    fn figures(&self) -> HostFigures {
+        HostFigures { attempts: 2, attempts_begun: 5, chats_loaded: 3 }
     }
     fn environment(&self, agent: &str) -> Option<EnvironmentInfo> {
         (agent == "demo").then(|| EnvironmentInfo {

@@ -8,6 +8,7 @@ mod cursors;
 mod fake;
 mod flood;
 mod heartbeats;
+mod metrics;
 mod offers;
 mod operations;
 mod prompts;
