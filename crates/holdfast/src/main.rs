@@ -33,6 +33,11 @@ enum Command {
         #[command(subcommand)]
         config: commands::config::What,
     },
+    /// A host that the person's service manager starts.
+    Service {
+        #[command(subcommand)]
+        service: commands::service::What,
+    },
     /// Agents that are built in.
     Agent {
         #[command(subcommand)]
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Config { config } => commands::config::run(&config),
+        Command::Service { service } => commands::service::run(&service),
         Command::Agent { agent: BuiltIn::Demo } => exit::code(holdfast_agent::demo::main(&[])),
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod config;
 pub(crate) mod place;
 pub(crate) mod serve;
+pub(crate) mod service;

@@ -54,6 +54,16 @@ impl Told {
         data_dir.into_iter().chain(listen).chain(format).collect()
     }
 
+    /// Whether somebody says which file it is, rather than where it usually is.
+    pub(crate) fn names_config(&self) -> bool {
+        self.config.is_some() || self.var(CONFIG_VARIABLE).is_some()
+    }
+
+    /// The same of the data directory.
+    pub(crate) fn names_data_dir(&self) -> bool {
+        self.data_dir.is_some() || self.var(DATA_DIR_VARIABLE).is_some()
+    }
+
     fn var(&self, name: &str) -> Option<PathBuf> {
         self.environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
