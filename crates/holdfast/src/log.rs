@@ -19,7 +19,11 @@ use crate::config::{Config, LogFormat};
 pub(crate) fn begin(config: &Config) {
     let (format, filter) = config.log();
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Whoever read stderr may be gone: a complaint about that would go there too, and end its task.
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .log_internal_errors(false);
     // A second call changes nothing.
     let _ = match format {
         LogFormat::Json => log.fmt_fields(JsonFields::new()).event_format(Flat).try_init(),
