@@ -233,8 +233,8 @@ impl Run {
 
     /// Serves the keeper while it lives, over any number of connections; then its death is told.
     async fn keep(&mut self) {
-        // An agent that may run already waits for nothing.
-        if self.start.pid.is_none() {
+        // An agent that may run already waits for nothing, nor does one that is dead.
+        if self.start.pid.is_none() && self.dir.is_alive().unwrap_or(true) {
             self.shared.options.agents.environment_known().await;
         }
         while !self.speak.is_closed() {
