@@ -9,7 +9,6 @@ use anyhow::{Context, anyhow};
 pub(crate) use holdfast_cli::{ENDPOINT, Endpoint};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::environment;
 use crate::exit::{Failed, REFUSED};
 
 pub(crate) const LOCK: &str = "host.lock";
@@ -23,15 +22,9 @@ pub(crate) struct DataDir {
     _lock: File,
 }
 
-/// Where the data are by default: `$XDG_DATA_HOME/holdfast`.
-pub(crate) fn usual_place() -> anyhow::Result<PathBuf> {
-    let under =
-        |name: &str| environment::var(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || under("HOME").map(|home| home.join(".local/share"));
-    under("XDG_DATA_HOME")
-        .or_else(home)
-        .map(|data| data.join("holdfast"))
-        .ok_or_else(|| anyhow!("neither XDG_DATA_HOME nor HOME is set: name --data-dir"))
+/// Where the data are by default, below a person's data: `$XDG_DATA_HOME/holdfast`.
+pub(crate) fn usual_below(data_home: PathBuf) -> PathBuf {
+    data_home.join("holdfast")
 }
 
 /// Refuses a directory in which another host is, before anything is touched.

@@ -9,9 +9,9 @@ mod config;
 mod data_dir;
 mod environment;
 mod exit;
+mod log;
 mod port;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +31,16 @@ enum Command {
     Serve(commands::serve::Args),
     #[command(flatten)]
     Client(holdfast_cli::Command),
+    /// The configuration.
+    Config {
+        #[command(subcommand)]
+        config: commands::config::What,
+    },
+    /// A host that the person's service manager starts.
+    Service {
+        #[command(subcommand)]
+        service: commands::service::What,
+    },
     /// Agents: those that can be chosen, and one that is built in.
     Agent {
         #[command(subcommand)]
@@ -57,12 +67,19 @@ enum Agent {
 fn main() -> ExitCode {
     // The host starts it; there is nothing to start by hand. Its memory is counted in pages: it does
     // not even parse a command line.
-    if std::env::args_os().nth(1).is_some_and(|role| role == "keeper") {
-        return holdfast_keeper::serve::main();
+    if let Some(role) = std::env::args_os().nth(1) {
+        if role == "keeper" {
+            return holdfast_keeper::serve::main();
+        }
+        if let Some(main) = environment::role(&role) {
+            return main();
+        }
     }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Client(command) => end(command.out(), command.run(&surroundings())),
+        Command::Config { config } => commands::config::run(&config),
+        Command::Service { service } => commands::service::run(&service),
         Command::Agent { agent: Agent::Ls(args) } => end(args.out(), args.run(&surroundings())),
         Command::Agent { agent: Agent::Demo } => exit::code(holdfast_agent::demo::main(&[])),
         Command::Doctor(args) => end(args.out(), commands::doctor::run(&args, &surroundings())),
@@ -75,9 +92,7 @@ fn main() -> ExitCode {
 /// What a client is told of where it runs.
 fn surroundings() -> Surroundings {
     Surroundings {
-        data_dir: environment::var("HOLDFAST_DATA_DIR")
-            .map(PathBuf::from)
-            .or_else(|| data_dir::usual_place().ok()),
+        data_dir: config::data_dir(),
         host: environment::var("HOLDFAST_HOST"),
         token: environment::var("HOLDFAST_TOKEN"),
         cwd: std::env::current_dir().ok(),

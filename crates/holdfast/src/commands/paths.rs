@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use holdfast_cli::{Fault, Out, Reach, Surroundings};
 use serde_json::{Map, json};
 
-use crate::{config, data_dir};
+use crate::config::Config;
+use crate::data_dir;
 
 /// What `paths` is told.
 #[derive(Debug, clap::Args)]
@@ -39,9 +40,10 @@ pub(crate) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
 }
 
 fn all(data: &Path) -> [(&'static str, PathBuf); 7] {
+    let config = Config::of(data, None).map_or_else(|_| data.join("config.toml"), |read| read.file);
     [
         ("data", data.to_owned()),
-        ("config", config::usual_place(data)),
+        ("config", config),
         ("store", data.join(holdfast_store::FILE)),
         ("attempts", data.join("attempts")),
         ("endpoint", data.join(data_dir::ENDPOINT)),

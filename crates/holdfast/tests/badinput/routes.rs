@@ -60,10 +60,13 @@ pub(crate) const ROUTES: &[Route] = &[
     read("/readyz"),
     read("/version"),
     read("/api/v1/openapi.json"),
+    read("/metrics"),
     read("/api/v1/host"),
     fields("POST", "/api/v1/host/stop", &[("agents", Word)], &["agents"]),
     write("POST", "/api/v1/host/restart"),
     read("/api/v1/agents"),
+    read("/api/v1/agents/{agent}/environment"),
+    write("POST", "/api/v1/agents/environment/refresh"),
     read("/api/v1/chats"),
     fields(
         "POST",
@@ -157,7 +160,7 @@ pub(crate) const ROUTES: &[Route] = &[
 
 impl Route {
     pub(crate) fn is_open(&self) -> bool {
-        !self.path.starts_with("/api/")
+        !self.path.starts_with("/api/") && self.path != "/metrics"
     }
 
     pub(crate) fn writes(&self) -> bool {

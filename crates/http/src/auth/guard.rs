@@ -34,12 +34,12 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Refusal> {
             request.extensions_mut().insert(principal);
             Ok(())
         }
-        None if open(request.uri().path()) => Ok(()),
+        None if open(request.uri().path(), app.open_metrics) => Ok(()),
         None => Err(token::not_authorised()),
     }
 }
 
 /// The paths that say nothing of anybody's chats.
-fn open(path: &str) -> bool {
-    !path.starts_with("/api/") && path != "/metrics"
+fn open(path: &str, open_metrics: bool) -> bool {
+    !path.starts_with("/api/") && (path != "/metrics" || open_metrics)
 }

@@ -93,6 +93,9 @@ impl Subscriber {
             }
         };
         let verdict = if whole.is_some() || after.is_none() { Verdict::Ok } else { Verdict::Gap };
+        if let Verdict::Gap = verdict {
+            hub.count_gap();
+        }
         let mut subscriber = Self {
             hub,
             filter,

@@ -86,7 +86,7 @@ pub(super) async fn restart(
 ) -> Answer<Json<WorkingChats>> {
     call.no_fields()?;
     let working = working(&app).await?;
-    app.host.restart();
+    app.host.restart()?;
     Ok(Json(working))
 }
 

@@ -5,17 +5,20 @@ mod agents;
 mod chats;
 mod document;
 mod drafts;
+mod environment;
 mod events;
 mod forks;
 mod health;
 mod host;
 mod items;
 mod messages;
+mod metrics;
 mod offers;
 mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod request_id;
 mod search;
 mod slots;
 mod tasks;
@@ -54,6 +57,7 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(app.clone(), auth::guard))
         .layer(from_fn(dress))
+        .layer(from_fn(request_id::identify))
         .layer(from_fn(catch))
         .with_state(app)
 }
@@ -70,6 +74,7 @@ fn calls() -> OpenApiRouter<App> {
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::version))
+        .routes(routes!(metrics::show))
         .nest("/api/v1", api())
 }
 
@@ -80,6 +85,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(host::stop))
         .routes(routes!(host::restart))
         .routes(routes!(agents::list))
+        .routes(routes!(environment::refresh))
+        .routes(routes!(environment::show))
         .routes(routes!(chats::list, chats::open))
         .routes(routes!(chats::one, chats::patch, chats::delete))
         .routes(routes!(chats::close))

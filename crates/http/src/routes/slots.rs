@@ -42,7 +42,7 @@ pub(super) async fn bind(
 ) -> Answer<Json<Row>> {
     let mut fields = call.fields::<NewHolder>()?;
     let id: ChatId = fields.id("chat")?.ok_or_else(|| fields.missing("chat"))?;
-    let slot = at.text("slot");
+    let slot = at.text("slot").to_owned();
     let wanted = chat(&app, id).await?;
     if wanted.summary.life != Life::Open {
         let text = "The chat is closed, and apps address open ones. Open it again first.";

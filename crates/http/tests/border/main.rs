@@ -10,6 +10,7 @@ mod document;
 mod fake;
 mod flood;
 mod heartbeats;
+mod metrics;
 mod offers;
 mod operations;
 mod prompts;

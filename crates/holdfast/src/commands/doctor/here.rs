@@ -6,11 +6,12 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use holdfast_host::agents::{Environment, Source};
 use holdfast_http::port::Availability;
 use rustix::fs::{statfs, statvfs};
 
 use super::{Finding, name};
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::{data_dir, environment, port};
 
 /// Free space below which a host is about to refuse writes.
@@ -154,23 +155,22 @@ fn lock(data: &Path) -> Finding {
 }
 
 fn agents(data: &Path, named: Option<&Path>) -> Vec<Finding> {
-    let usual = config::usual_place(data);
-    let config = match Config::read(named, &usual) {
+    let config = match Config::of(data, named) {
         Ok(config) => config,
         Err(error) => {
             let advice = "No host starts with it. The words above say which line is wrong.";
             return vec![Finding::fail("config", format!("{error:#}"), advice)];
         }
     };
-    let path = named.unwrap_or(&usual);
-    let mut findings = vec![if path.exists() {
-        Finding::ok("config", format!("{} is right", name(path)))
+    let mut findings = vec![if config.is_there {
+        Finding::ok("config", format!("{} is right", name(&config.file)))
     } else {
-        Finding::ok("config", format!("there is none; {} would be read", name(path)))
+        Finding::ok("config", format!("there is none; {} would be read", name(&config.file)))
     }];
+    let within = Environment::of_host(Source::Asking, environment::all());
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("holdfast"));
     for (id, agent) in config.agents(&program) {
-        findings.push(match port::availability(&agent) {
+        findings.push(match port::availability(&agent, &within) {
             Availability::Available => Finding::ok("agent", format!("{id}: its program is there")),
             Availability::Unavailable(why) => {
                 let advice = "Install it, or name its path in the configuration.";
