@@ -395,6 +395,7 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
         }
         Fact::SessionLeft { recap } => {
             head.handle = None;
+            head.recap = Some(*recap);
             head.session_messages = 0;
             head.settled = None;
             if let Some(attempt) = &mut head.attempt {

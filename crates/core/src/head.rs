@@ -355,6 +355,9 @@ pub struct Head {
     pub tuned: bool,
     /// The agent's session.
     pub handle: Option<Handle>,
+    /// The recap that a new session has yet to be told, before anything else.
+    #[serde(default)]
+    pub recap: Option<MessageId>,
     /// How many messages that session holds at most, as far as known: those in doubt are counted.
     pub session_messages: u64,
     /// The ordinal of the last attempt.
@@ -420,6 +423,7 @@ impl Default for Head {
             marks: Marks::default(),
             tuned: false,
             handle: None,
+            recap: None,
             session_messages: 0,
             attempts: 0,
             turns: 0,

@@ -40,6 +40,8 @@ pub fn held(chat: &Chat) -> Option<Held> {
 
 /// The message that may be handed over next, if any waits that may. An exemption lifts a pause;
 /// beside an offer only its own resume makes one. Nothing lifts a failure but an act that clears it.
+/// A session that was left for a new one is told a recap before anything else; by itself, without an
+/// exemption, that waits until there is something else.
 #[must_use]
 pub fn next(chat: &Chat) -> Option<&Queued> {
     let head = &chat.head;
@@ -48,5 +50,8 @@ pub fn next(chat: &Chat) -> Option<&Queued> {
         return None;
     }
     let exempt = head.exempt.and_then(|id| queue.iter().find(|q| q.message == id));
-    exempt.or_else(|| if held(chat).is_none() { queue.front() } else { None })
+    let recap = head.recap.and_then(|id| queue.iter().find(|q| q.message == id));
+    let waits = || queue.iter().find(|queued| Some(queued.message) != head.recap);
+    let first = exempt.or_else(|| if held(chat).is_none() { waits() } else { None })?;
+    Some(recap.unwrap_or(first))
 }

@@ -149,5 +149,12 @@ fn next_act(w: &mut World, chat: &Chat) -> Next {
     if head.paused.is_some() {
         return act(Command::ResumeQueue);
     }
-    if chat.aside.queue.is_empty() { Next::Nothing } else { Next::Wait }
+    match (chat.aside.queue.front(), head.recap) {
+        (None, _) => Next::Nothing,
+        // A recap alone waits for whatever comes next; nothing does.
+        (Some(first), Some(recap)) if first.message == recap && chat.aside.queue.len() == 1 => {
+            act(Command::WithdrawQueued { message: recap })
+        }
+        (Some(_), _) => Next::Wait,
+    }
 }

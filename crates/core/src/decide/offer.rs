@@ -96,8 +96,10 @@ pub(super) fn finished(d: &mut Draft<'_>, how: TurnEnd) {
 pub(super) fn end(d: &mut Draft<'_>, how: OfferEnd) {
     if let Some(offer) = d.chat.head.offer.clone() {
         d.push(Fact::OfferEnded { recorded_at: offer.recorded_at, how });
-        if d.chat.aside.queue.iter().any(|queued| queued.message == offer.continuation) {
-            let message = offer.continuation;
+        let message = offer.continuation;
+        let waits = d.chat.aside.queue.iter().any(|queued| queued.message == message);
+        // What a new session has to be told is told it all the same, before what comes instead.
+        if waits && d.chat.head.recap != Some(message) {
             d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded });
         }
     }
@@ -159,7 +161,9 @@ pub(super) fn dismiss(d: &mut Draft<'_>, recorded_at: Option<Micros>) -> Result<
 /// Ends an offer, or a failure without one; what it held is held by a pause.
 fn let_go(d: &mut Draft<'_>) -> Reply {
     end(d, OfferEnd::Dismissed);
-    if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
+    let recap = d.chat.head.recap;
+    let waits = d.chat.aside.queue.iter().any(|queued| Some(queued.message) != recap);
+    if waits && d.chat.head.paused.is_none() {
         d.push(Fact::QueuePaused { by: Paused::Dismiss });
     }
     Reply::Dismissed

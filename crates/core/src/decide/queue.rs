@@ -43,7 +43,11 @@ pub(super) fn withdraw(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, R
         }
         return Ok(Reply::Done);
     }
-    own(queued(d, message)?)?;
+    let queued = queued(d, message)?;
+    // A recap whose offer is gone is a message that waits.
+    if d.chat.head.recap != Some(message) || d.chat.head.offer.is_some() {
+        own(queued)?;
+    }
     d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::Person });
     stop_empty_resume(d);
     Ok(Reply::Done)

@@ -5,7 +5,7 @@ use crate::continuation;
 use crate::digest;
 use crate::effect::asks;
 use crate::fact::{Author, Evidence, Fact, OfferEnd, Place, WithdrawnWhy};
-use crate::head::{Chat, Life, Strand};
+use crate::head::{Chat, Life, Strand, Stranded};
 use crate::ids::{MessageId, ReceiptId, Subject};
 use crate::input::{Anyway, Choice, NotResumed, Reply, Session};
 use crate::item::Notice;
@@ -36,8 +36,12 @@ pub(super) fn resume(
         return not(NotResumed::NoOffer);
     }
     if offer.resuming {
-        // A second click, another client, a retry after a lost reply: the same resume.
-        return Ok(Reply::Resuming { receipt: receipt(d) });
+        // A second click, another client, a retry after a lost reply: the same resume, unless it would
+        // tell the agent something else.
+        return match is_told(d.chat, &session) {
+            true => Ok(Reply::Resuming { receipt: receipt(d) }),
+            false => not(NotResumed::Superseded),
+        };
     }
     if choice.is_none() && needs_choice(d.chat, &session) {
         return not(NotResumed::NeedsChoice);
@@ -68,15 +72,30 @@ pub(super) fn resume(
 /// Whether a person has to say first what became of a message. A new session can be asked nothing
 /// of what the old one was given.
 fn needs_choice(chat: &Chat, session: &Session) -> bool {
-    let asked = match session {
-        Session::Recorded => false,
-        Session::Fresh { .. } => chat.head.stranded.iter().any(|s| s.by_death && s.is_asking()),
+    match session {
+        Session::Recorded => chat.head.needs_choice(),
+        Session::Fresh { .. } => {
+            let doubts = |s: &Stranded| s.by_death && s.why != Strand::Refused;
+            chat.head.stranded.iter().any(|s| s.by != Author::Host && doubts(s))
+        }
+    }
+}
+
+/// Whether the resume that runs tells the agent what this one would.
+fn is_told(chat: &Chat, session: &Session) -> bool {
+    let Session::Fresh { recap } = session else { return true };
+    let Some(message) = chat.head.offer.as_ref().map(|offer| offer.continuation) else {
+        return false;
     };
-    asked || chat.head.needs_choice()
+    let digest = digest(recap);
+    let waits = chat.aside.queue.iter().any(|q| q.message == message && q.digest == digest);
+    let at_agent = chat.head.outstanding.as_ref();
+    waits || at_agent.is_some_and(|o| o.message == message && o.digest == digest)
 }
 
 /// Leaves the agent's session for a new one, and puts the recap where the continuation would be. The
-/// same recap once more is the same message; what the host wanted to send before is let go.
+/// same recap once more is the same message; what else the host sent, or wanted to, was for the
+/// session that is left.
 fn leave_session(d: &mut Draft<'_>, recap: String) -> MessageId {
     let digest = digest(&recap);
     let own = |by| by == Author::Host;
@@ -97,6 +116,10 @@ fn leave_session(d: &mut Draft<'_>, recap: String) -> MessageId {
         } else {
             d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::StartedFresh });
         }
+    }
+    let doubtful = d.chat.head.stranded.iter().filter(|s| own(s.by) && s.why != Strand::Refused);
+    for message in doubtful.map(|s| s.message).collect::<Vec<_>>() {
+        d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::StartedFresh });
     }
     let id = here.unwrap_or_else(|| offer::recap(d.given));
     d.push(Fact::SessionLeft { recap: id });

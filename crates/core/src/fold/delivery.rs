@@ -45,6 +45,7 @@ pub(super) fn fold_queue(chat: &mut Chat, fact: &Fact) {
                 chat.head.user_messages = chat.head.user_messages.saturating_sub(1);
             }
             chat.head.exempt.take_if(|exempt| *exempt == *message);
+            chat.head.recap.take_if(|recap| *recap == *message);
         }
         Fact::QueuePaused { by } => {
             chat.head.paused = Some(*by);
@@ -109,6 +110,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
             }
         }
         Fact::MessageTaken { message, .. } => {
+            chat.head.recap.take_if(|recap| *recap == *message);
             if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
                 o.state = Delivery::Taken;
                 chat.head.session_messages = chat.head.session_messages.saturating_add(1);

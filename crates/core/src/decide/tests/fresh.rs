@@ -152,3 +152,81 @@ fn a_recap_is_a_message_and_there_has_to_be_something_to_start_over() {
     assert_eq!(why(&scene), Some(NotResumed::NoOffer));
     assert!(scene.last.is_empty());
 }
+
+#[test]
+fn whatever_comes_instead_is_told_to_the_new_session_after_the_recap() {
+    let cases: [(&str, Does); 4] = [
+        ("a message", |s| {
+            s.send("n");
+        }),
+        ("dismissed, then a message", |s| {
+            s.dismiss();
+            assert!(s.chat.head.recap.is_some());
+            s.does(Command::ResumeQueue).send("n");
+        }),
+        ("closed and opened", |s| {
+            s.does(CLOSE).dies().does(Command::Reopen).does(Command::ResumeQueue).send("n");
+        }),
+        ("stopped, then a message", |s| {
+            s.does(Command::StopAgent).dies().send("n");
+        }),
+    ];
+    for (what, does) in cases {
+        let mut scene = Scene::working();
+        scene.lost();
+        fresh(&mut scene, "recap", Some(Choice::Arrived));
+        scene.born();
+        does(&mut scene);
+        if scene.chat.head.attempt.as_ref().is_none_or(|attempt| attempt.pid.is_none()) {
+            scene.born();
+        }
+        scene.ready_as("new root", ABLE);
+        assert_eq!(scene.at_agent().as_deref(), Some("continuation"), "{what}: the recap is first");
+        scene.runs();
+        assert_eq!(scene.at_agent().as_deref(), Some("n"), "{what}");
+        assert_eq!(scene.chat.head.recap, None);
+    }
+}
+
+#[test]
+fn a_recap_alone_waits_once_its_resume_was_let_go() {
+    let mut scene = Scene::working();
+    scene.lost();
+    fresh(&mut scene, "recap", Some(Choice::Arrived));
+    scene.born().dismiss().ready_as("new root", ABLE);
+    assert_eq!((scene.at_agent(), scene.queue()), (None, vec!["continuation".to_owned()]));
+    scene.does(Command::WithdrawQueued { message: scene.chat.head.recap.unwrap() });
+    scene.send("n");
+    assert_eq!(scene.at_agent().as_deref(), Some("n"), "a person may let the recap go");
+}
+
+#[test]
+fn what_the_host_sent_to_the_session_that_is_left_is_not_sent_to_the_new_one() {
+    let mut scene = Scene::working();
+    scene.lost();
+    fresh(&mut scene, "one", Some(Choice::Arrived));
+    scene.born().ready_as("new root", ABLE).written().lost();
+    assert_eq!(scene.stranded(), ["continuation asking"]);
+    fresh(&mut scene, "two", Some(Choice::SendAgain));
+    let told = ["failure cleared", "resume", "withdrawn continuation startedfresh"];
+    assert_eq!(scene.last()[..3], told);
+    scene.born().ready_as("newer root", ABLE).runs();
+    assert_eq!((scene.at_agent(), scene.queue().len()), (None, 0));
+}
+
+#[test]
+fn a_resume_that_would_tell_something_else_comes_too_late() {
+    let mut scene = Scene::working();
+    scene.lost().resume();
+    fresh(&mut scene, "recap", Some(Choice::Arrived));
+    assert_eq!(why(&scene), Some(NotResumed::Superseded));
+    let mut scene = forgotten();
+    fresh(&mut scene, "mine", None);
+    fresh(&mut scene, "yours", None);
+    assert_eq!(why(&scene), Some(NotResumed::Superseded));
+    scene.resume();
+    assert!(matches!(scene.reply, Some(Reply::Resuming { .. })), "it is being resumed");
+    scene.born().ready();
+    fresh(&mut scene, "mine", None);
+    assert!(matches!(scene.reply, Some(Reply::Resuming { .. })), "also while it is at the agent");
+}
