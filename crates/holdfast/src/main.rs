@@ -4,6 +4,7 @@
 //! the host) and the built-in demo agent (`agent demo`). The keeper and the demo agent are entered
 //! before any runtime, database or network is touched.
 
+mod browser;
 mod commands;
 mod config;
 mod data_dir;

@@ -12,6 +12,7 @@ pub mod port;
 mod problem;
 mod routes;
 mod serve;
+mod web;
 mod wire;
 
 pub use app::App;

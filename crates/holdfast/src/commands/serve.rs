@@ -13,13 +13,14 @@ use holdfast_host::agents::Agents;
 use holdfast_host::host::KeeperProgram;
 use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
-use holdfast_http::auth::{Names, OneToken, Principal};
+use holdfast_http::auth::{Names, OneToken, Principal, Sessions};
 use holdfast_http::port::StopAgents;
 use holdfast_store::{Options, Sqlite, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::browser;
 use crate::config::{self, Config};
 use crate::data_dir::{self, DataDir, Endpoint};
 use crate::environment;
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Print one line of JSON when the host serves.
     #[arg(long)]
     json: bool,
+    /// Open the page in the browser, signed in.
+    #[arg(long)]
+    open: bool,
 }
 
 /// Serves until told to stop.
@@ -120,7 +124,9 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     let stopping = CancellationToken::new();
     let border = Arc::new(Border::new(host.clone(), wish));
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
-    let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone());
+    let sessions = Arc::new(data.sessions(&token)?);
+    let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone())
+        .with_sessions(Arc::clone(&sessions));
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
     let endpoint = Endpoint {
         url: format!("http://{listen}"),
@@ -130,7 +136,7 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     data.announce(&endpoint)?;
-    greet(args, &data, &endpoint)?;
+    greet(args, &data, &endpoint, &sessions)?;
 
     let wish = signals.wish(&mut wishes).await;
     signals.exit_on_next();
@@ -163,7 +169,18 @@ fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
 
 /// Tells what a person or a program starts with. Whoever started this host may have closed the
 /// other end since, before a replacement for one: that is no reason to end.
-fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()> {
+fn greet(
+    args: &Args,
+    data: &DataDir,
+    endpoint: &Endpoint,
+    sessions: &Sessions,
+) -> anyhow::Result<()> {
+    if args.open {
+        let link = format!("{}{}", endpoint.url, sessions.link()?);
+        if let Err(error) = browser::open(data.path(), &link) {
+            let _ = writeln!(std::io::stderr(), "holdfast: the page is not opened: {error:#}");
+        }
+    }
     let mut out = std::io::stdout().lock();
     if args.json {
         let line = serde_json::json!({
@@ -178,11 +195,13 @@ fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()>
         return Ok(());
     }
     let Endpoint { url, token, .. } = endpoint;
+    let link = sessions.link()?;
     let _ = writeln!(
         out,
         "Holdfast serves at {url}\n\
          data   {}\n\
          token  {token}\n\n\
+         Sign a browser in, once, with this link:\n\n  {url}{link}\n\n\
          Open a chat with the demo agent, and let it stream:\n\n  \
          curl -s {url}/api/v1/chats -H 'Authorization: Bearer {token}' \\\n    \
          -d '{{\"agent\": \"demo\", \"message\": \"Hello [[stream 20 100]]\"}}'\n\n\

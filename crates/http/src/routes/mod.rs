@@ -14,6 +14,7 @@ mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod session;
 mod tasks;
 mod turns;
 
@@ -33,6 +34,7 @@ use crate::app::App;
 use crate::auth;
 use crate::port::{Caller, OperationKey};
 use crate::problem::Problem;
+use crate::web;
 use crate::wire::row::Row;
 
 /// What a handler answers.
@@ -45,7 +47,7 @@ pub fn router(app: App) -> Router {
         .route("/readyz", get(health::ready))
         .route("/version", get(health::version))
         .nest("/api/v1", api())
-        .fallback(no_such_call)
+        .fallback(page)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(app.clone(), auth::guard))
         .layer(from_fn(dress))
@@ -87,6 +89,8 @@ fn api() -> Router<App> {
         .route("/offers/dismiss", post(offers::dismiss))
         .route("/receipts/{receipt}", get(receipts::one))
         .route("/events", get(events::listen))
+        .route("/session", get(session::who).post(session::sign_in).delete(session::sign_out))
+        .route("/session/links", post(session::link))
 }
 
 /// A chat that can be read.
@@ -136,6 +140,14 @@ fn unread(fault: QueryError) -> Problem {
 /// A reply that does not belong to its command: a defect of the host.
 fn odd_reply(reply: &holdfast_core::input::Reply) -> Problem {
     Problem::internal(&format_args!("the reply {reply:?} to another command"))
+}
+
+/// A part of the page, or nothing that is there.
+async fn page(method: Method, uri: Uri) -> Response {
+    match web::page(&method, uri.path()) {
+        Some(page) => page,
+        None => no_such_call(uri).await.into_response(),
+    }
 }
 
 async fn no_such_call(uri: Uri) -> Problem {

@@ -15,6 +15,7 @@ mod queue;
 mod refusals;
 mod serving;
 mod shapes;
+mod sign_in;
 mod slow;
 mod streams;
 mod texts;
