@@ -1,0 +1,97 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { loadOlder, useHost } from "../events/host.ts";
+import { t } from "../i18n/t.ts";
+import { Button } from "../ui/Button.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { ItemView } from "./ItemView.tsx";
+import { Sending } from "./Sending.tsx";
+
+/** Pixels from the end within which a reader is taken to be at the end. */
+const NEAR_END = 80;
+/** Pixels from the beginning at which the page before is asked for. */
+const NEAR_START = 400;
+
+/** What was said, as far as it is looked at: the rest of a long chat costs nothing. */
+export function Transcript({ id, agent }: { id: string; agent: string }) {
+  const open = useHost((host) => (host.open?.id === id ? host.open : null));
+  const writes = useHost((host) => host.outbox.writes);
+  const items = open?.items ?? [];
+  const sending = useMemo(() => writes.filter((write) => write.message?.chat === id), [writes, id]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [atEnd, setAtEnd] = useState(true);
+  const list = useVirtualizer({
+    count: items.length + sending.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 90,
+    getItemKey: (index) => items[index]?.id ?? sending[index - items.length]?.key ?? index,
+    overscan: 8,
+    paddingStart: 16,
+    paddingEnd: 16,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: NEAR_END,
+  });
+  const shown = list.getVirtualItems();
+  const first = shown[0]?.index;
+  useEffect(() => {
+    if (first !== undefined && first < 4 && (scroller.current?.scrollTop ?? 0) < NEAR_START) {
+      void loadOlder();
+    }
+  }, [first]);
+  const begun = open?.before !== undefined;
+  const started = useRef(false);
+  useEffect(() => {
+    if (!begun || started.current) return;
+    started.current = true;
+    list.scrollToEnd();
+  }, [begun, list]);
+  return (
+    <div className="relative min-h-0 flex-1">
+      <section
+        ref={scroller}
+        aria-label={t("chat.transcript")}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        tabIndex={0}
+        onScroll={() => setAtEnd(list.isAtEnd(NEAR_END))}
+        className="h-full overflow-y-auto overscroll-contain -outline-offset-2 [overflow-anchor:none]"
+      >
+        {open?.before ? (
+          <p className="pt-2 text-center text-sm text-soft">{t("chat.older")}</p>
+        ) : null}
+        {!begun && <p className="p-6 text-center text-soft">{t("chat.loading")}</p>}
+        {begun && items.length + sending.length === 0 && (
+          <p className="p-6 text-center text-soft">{t("chat.empty")}</p>
+        )}
+        <ol className="relative mx-auto w-full max-w-3xl" style={{ height: list.getTotalSize() }}>
+          {shown.map((line) => {
+            const item = items[line.index];
+            const write = sending[line.index - items.length];
+            return (
+              <li
+                key={line.key}
+                ref={list.measureElement}
+                data-index={line.index}
+                className="absolute inset-x-0 top-0 px-3 py-1.5 md:px-5"
+                style={{ transform: `translateY(${line.start}px)` }}
+              >
+                {item && <ItemView chat={id} agent={agent} item={item} />}
+                {write?.message && <Sending text={write.message.text} />}
+              </li>
+            );
+          })}
+        </ol>
+      </section>
+      {!atEnd && begun && (
+        <Button
+          className="absolute right-4 bottom-3 rounded-full shadow-md"
+          aria-label={t("chat.newest")}
+          title={t("chat.newest")}
+          onClick={() => list.scrollToEnd()}
+        >
+          <Icon name="down" />
+        </Button>
+      )}
+    </div>
+  );
+}
