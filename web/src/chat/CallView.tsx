@@ -55,7 +55,7 @@ export function CallView({ item, call }: { item: Entry; call: Call }) {
 function Block({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <section>
-      <h4 className="text-xs font-semibold text-soft">{label}</h4>
+      <p className="text-xs font-semibold text-soft">{label}</p>
       {children}
     </section>
   );

@@ -39,6 +39,15 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
       void loadOlder();
     }
   }, [first]);
+  // What stands below grows and shrinks; who reads the end stays there.
+  const reading = useRef(true);
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => reading.current && list.scrollToEnd());
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [list]);
   const begun = open?.before !== undefined;
   const started = useRef(false);
   useEffect(() => {
@@ -53,7 +62,10 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
         aria-label={t("chat.transcript")}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         tabIndex={0}
-        onScroll={() => setAtEnd(list.isAtEnd(NEAR_END))}
+        onScroll={() => {
+          reading.current = list.isAtEnd(NEAR_END);
+          setAtEnd(reading.current);
+        }}
         className="h-full overflow-y-auto overscroll-contain -outline-offset-2 [overflow-anchor:none]"
       >
         {open?.before ? (

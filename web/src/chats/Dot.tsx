@@ -6,7 +6,9 @@ export function Dot({ row, hushed = false }: { row: Row; hushed?: boolean }) {
   const shown = row.state === "closed" ? "idle" : row.offer ? "offer" : row.status.shown;
   const word = stateOf(row);
   return (
-    <span className={`inline-flex items-center gap-1.5 text-sm ${TONES[shown] ?? "text-soft"}`}>
+    <span
+      className={`inline-flex shrink-0 items-center gap-1.5 text-sm whitespace-nowrap ${TONES[shown] ?? "text-soft"}`}
+    >
       <svg
         aria-hidden="true"
         viewBox="0 0 10 10"

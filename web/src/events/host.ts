@@ -44,17 +44,22 @@ let state: Host = {
 const listeners = new Set<() => void>();
 let scheduled = false;
 
+/** Milliseconds after which listeners are told even where no picture is drawn. */
+const UNDRAWN = 100;
+
 /** Frames come faster than anybody reads: who listens is told once for each picture. */
 function set(part: Partial<Host>): void {
   state = { ...state, ...part };
   if (scheduled) return;
   scheduled = true;
   const tell = () => {
+    if (!scheduled) return;
     scheduled = false;
+    clearTimeout(timer);
     for (const listener of listeners) listener();
   };
-  if (document.visibilityState === "visible") requestAnimationFrame(tell);
-  else setTimeout(tell, 200);
+  const timer = setTimeout(tell, UNDRAWN);
+  requestAnimationFrame(tell);
 }
 
 const stream = new Stream({
@@ -72,7 +77,8 @@ const stream = new Stream({
 function take(frame: Frame): void {
   switch (frame.type) {
     case "hello":
-      if (frame.verdict === "ok" && state.open?.before === undefined) void loadOpen();
+      // Without a cursor, and after a gap, a snapshot follows.
+      if (frame.verdict === "ok" && state.known) void loadOpen();
       return;
     case "snapshot":
       set(apply.snapshot(state, frame));
@@ -157,7 +163,8 @@ async function loadOpen(): Promise<void> {
   if (!chat) return;
   try {
     if (!state.chats.has(chat)) set(apply.row(state, await get<Row>(`/chats/${chat}`)));
-    await Promise.all([loadPage(chat, null), loadQueue(chat)]);
+    const begun = state.open?.before !== undefined;
+    await Promise.all([begun ? null : loadPage(chat, null), loadQueue(chat)]);
   } catch (fault) {
     if (fault instanceof Refused) set({ missing: chat });
   }

@@ -126,7 +126,7 @@ function Chat({ leaf, choices, onChoice, results }: Props & { leaf: Leaf }) {
   const { offer, row, failure } = leaf;
   const result = results.get(leaf.id);
   const said = failure?.text ?? result?.failure?.text ?? null;
-  const asked = row?.last_prompt && row.last_prompt !== leaf.label ? row.last_prompt : null;
+  const asked = row?.title ? row.last_prompt : null;
   return (
     <div className="min-w-0 flex-1">
       <p className="flex items-baseline justify-between gap-2">

@@ -5,6 +5,7 @@ import { t, tn, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { INPUT } from "../ui/Field.tsx";
 import { Icon } from "../ui/Icon.tsx";
+import { type Choice, Menu } from "../ui/Menu.tsx";
 import { moved } from "./order.ts";
 
 /** The messages that wait, and why they do. */
@@ -27,6 +28,15 @@ export function QueueList({ id }: { id: string }) {
       },
       "PUT",
     );
+  const actsOf = (one: Waiting, at: number): Choice[] => [
+    ...(at > 0 ? [{ label: t("queue.up"), act: () => order(at, at - 1) }] : []),
+    ...(at < queue.items.length - 1
+      ? [{ label: t("queue.down"), act: () => order(at, at + 1) }]
+      : []),
+    ...(one.full === null ? [{ label: t("queue.edit"), act: () => setEditing(one.message) }] : []),
+    { label: t("queue.withdraw"), act: () => act(one.message, {}, "DELETE") },
+    { label: t("queue.now"), act: () => act(`${one.message}/send-now`, {}, "POST") },
+  ];
   // A person's own pause may be lifted here; an offer or a failed start has its own buttons.
   const own = queue.reason === "stop" || queue.reason === "person" || queue.reason === "dismiss";
   return (
@@ -50,7 +60,7 @@ export function QueueList({ id }: { id: string }) {
       </header>
       <ol className="divide-y divide-edge">
         {queue.items.map((one, at) => (
-          <li key={one.message} className="flex flex-wrap items-center gap-1 py-1">
+          <li key={one.message} className="flex items-center gap-1 py-1">
             {editing === one.message ? (
               <Edit
                 one={one}
@@ -61,53 +71,36 @@ export function QueueList({ id }: { id: string }) {
               />
             ) : (
               <>
-                <p className="min-w-0 flex-1 basis-48 truncate" title={one.text}>
+                <p className="min-w-0 flex-1 truncate" title={one.text}>
                   {one.text}
                 </p>
-                <Button
-                  size="small"
-                  look="quiet"
-                  aria-label={t("queue.up")}
-                  title={t("queue.up")}
-                  disabled={at === 0}
-                  onClick={() => order(at, at - 1)}
-                >
-                  <Icon name="up" />
-                </Button>
-                <Button
-                  size="small"
-                  look="quiet"
-                  aria-label={t("queue.down")}
-                  title={t("queue.down")}
-                  disabled={at === queue.items.length - 1}
-                  onClick={() => order(at, at + 1)}
-                >
-                  <Icon name="down" />
-                </Button>
-                <Button
-                  size="small"
-                  look="quiet"
-                  disabled={one.full !== null}
-                  onClick={() => setEditing(one.message)}
-                >
-                  {t("queue.edit")}
-                </Button>
-                <Button size="small" look="quiet" onClick={() => act(one.message, {}, "DELETE")}>
-                  {t("queue.withdraw")}
-                </Button>
-                <Button
-                  size="small"
-                  look="quiet"
-                  onClick={() => act(`${one.message}/send-now`, {}, "POST")}
-                >
-                  {t("queue.now")}
-                </Button>
+                <Acts acts={actsOf(one, at)} />
               </>
             )}
           </li>
         ))}
       </ol>
     </section>
+  );
+}
+
+/** What can be done with a waiting message: side by side where there is room, else in a menu. */
+function Acts({ acts }: { acts: readonly Choice[] }) {
+  return (
+    <>
+      <span className="hidden items-center md:flex">
+        {acts.map(({ label, act }) => (
+          <Button key={label} size="small" look="quiet" onClick={act}>
+            {label}
+          </Button>
+        ))}
+      </span>
+      <span className="md:hidden">
+        <Menu label={t("app.more")} choices={acts}>
+          <Icon name="more" />
+        </Menu>
+      </span>
+    </>
   );
 }
 
