@@ -39,8 +39,14 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
       void loadOlder();
     }
   }, [first]);
-  // What stands below grows and shrinks; who reads the end stays there.
+  // What stands below grows and shrinks, and items are measured: who reads the end stays there.
   const reading = useRef(true);
+  const height = list.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the height
+  useEffect(() => {
+    if (reading.current) list.scrollToEnd();
+    else setAtEnd(isAtEnd(scroller.current));
+  }, [list, height]);
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -49,12 +55,6 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
     return () => watch.disconnect();
   }, [list]);
   const begun = open?.before !== undefined;
-  const started = useRef(false);
-  useEffect(() => {
-    if (!begun || started.current) return;
-    started.current = true;
-    list.scrollToEnd();
-  }, [begun, list]);
   return (
     <div className="relative min-h-0 flex-1">
       <section
@@ -63,7 +63,7 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         tabIndex={0}
         onScroll={() => {
-          reading.current = list.isAtEnd(NEAR_END);
+          reading.current = isAtEnd(scroller.current);
           setAtEnd(reading.current);
         }}
         className="h-full overflow-y-auto overscroll-contain -outline-offset-2 [overflow-anchor:none]"
@@ -75,7 +75,7 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
         {begun && items.length + sending.length === 0 && (
           <p className="p-6 text-center text-soft">{t("chat.empty")}</p>
         )}
-        <ol className="relative mx-auto w-full max-w-3xl" style={{ height: list.getTotalSize() }}>
+        <ol className="relative mx-auto w-full max-w-3xl" style={{ height }}>
           {shown.map((line) => {
             const item = items[line.index];
             const write = sending[line.index - items.length];
@@ -106,4 +106,10 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
       )}
     </div>
   );
+}
+
+/** Whether the end of what scrolls can be seen. */
+function isAtEnd(element: HTMLElement | null): boolean {
+  if (!element) return true;
+  return element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR_END;
 }
