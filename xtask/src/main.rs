@@ -16,6 +16,7 @@ mod shell;
 mod sim;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
