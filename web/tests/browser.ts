@@ -53,3 +53,35 @@ export async function accessible(page: Page): Promise<void> {
   const said = found.map((one) => ({ id: one.id, nodes: one.nodes.map((node) => node.html) }));
   expect(said).toEqual([]);
 }
+
+/** A page at a screen of the host, signed in by a link. */
+export async function signedIn(
+  made: BrowserContext,
+  host: { link(): Promise<string>; url: string },
+  path = "/",
+): Promise<Page> {
+  const page = await made.newPage();
+  await page.goto(await host.link());
+  await page.getByRole("navigation", { name: "Open chats" }).waitFor();
+  if (path !== "/") await page.goto(host.url + path);
+  return page;
+}
+
+/** The text of what an agent said in the open chat. */
+export async function said(page: Page, agent = "demo"): Promise<string[]> {
+  return page.getByRole("article", { name: agent, exact: true }).allInnerTexts();
+}
+
+/** Asks until something is so. */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | false> | T | false,
+): Promise<T> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    const got = await ask();
+    if (got !== false) return got;
+    if (Date.now() > end) throw new Error(`not in time: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

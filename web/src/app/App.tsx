@@ -30,29 +30,33 @@ function Rooms() {
   return (
     <div className="flex h-dvh flex-col">
       <a
-        href="#main"
+        href="#chat"
         className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:z-50 focus:m-2"
       >
         {t("app.skip")}
       </a>
+      <header className="sr-only">
+        <h1>{t("app.name")}</h1>
+      </header>
       <Lines />
-      <div className="flex min-h-0 flex-1">
-        <aside
+      <main id="main" className="flex min-h-0 flex-1">
+        <section
           aria-label={t("app.chats")}
           className={`w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
         >
           <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly("to_check")} />
           <ChatList only={only} onAll={() => setOnly(null)} />
           <SideFoot />
-        </aside>
-        <main
-          id="main"
+        </section>
+        <section
+          id="chat"
+          aria-label={t("app.chat")}
           tabIndex={-1}
           className={`min-w-0 flex-1 flex-col outline-none md:flex ${screen === "list" ? "hidden" : "flex"}`}
         >
           <Main />
-        </main>
-      </div>
+        </section>
+      </main>
       <Announcer />
       <ResumeDialog open={offers} onClose={() => setOffers(false)} />
     </div>

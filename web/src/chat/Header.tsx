@@ -40,7 +40,7 @@ export function Header({ row }: { row: Row }) {
           <Rename row={row} onDone={() => setEditing(false)} />
         ) : (
           <>
-            <h1 className="truncate font-semibold">{nameOf(row)}</h1>
+            <h2 className="truncate font-semibold">{nameOf(row)}</h2>
             <p className="flex items-center gap-2 text-sm text-soft">
               <Dot row={row} />
               <span className="truncate" title={row.cwd}>

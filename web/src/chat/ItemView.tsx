@@ -108,7 +108,7 @@ function Thinking({ item }: { item: Entry }) {
 function Plan({ item }: { item: Item }) {
   return (
     <section className="rounded-lg border border-edge px-4 py-2">
-      <h2 className="text-sm font-semibold">{t("item.plan")}</h2>
+      <h3 className="text-sm font-semibold">{t("item.plan")}</h3>
       <ol className="text-sm">
         {item.plan?.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a plan comes whole, and its steps have no names

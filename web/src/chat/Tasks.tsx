@@ -21,7 +21,7 @@ export function Tasks({ row }: { row: Row }) {
     <section className="max-h-40 overflow-y-auto rounded-lg border border-edge bg-panel px-3 py-2">
       {count > 0 && (
         <>
-          <h2 className="text-sm font-semibold">{tn("tasks.title", count)}</h2>
+          <h3 className="text-sm font-semibold">{tn("tasks.title", count)}</h3>
           <ul>
             {tasks.map((task) => (
               <li key={task.id} className="flex items-center gap-2 text-sm">
@@ -47,7 +47,7 @@ export function Tasks({ row }: { row: Row }) {
       )}
       {leftovers.length > 0 && (
         <>
-          <h2 className="text-sm font-semibold">{tn("leftovers.title", leftovers.length)}</h2>
+          <h3 className="text-sm font-semibold">{tn("leftovers.title", leftovers.length)}</h3>
           <LeftoverLines leftovers={leftovers} />
         </>
       )}

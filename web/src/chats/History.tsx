@@ -33,7 +33,7 @@ export function History() {
   const now = useNow();
   return (
     <section className="mx-auto flex min-h-0 w-full max-w-3xl flex-1 flex-col gap-3 overflow-y-auto p-5">
-      <h1 className="text-xl font-semibold">{t("history.title")}</h1>
+      <h2 className="text-xl font-semibold">{t("history.title")}</h2>
       {rows?.length === 0 && <p className="text-soft">{t("history.empty")}</p>}
       <ul className="flex flex-col divide-y divide-edge">
         {rows?.map((row) => (

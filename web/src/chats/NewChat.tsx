@@ -43,7 +43,7 @@ export function NewChat() {
         void start();
       }}
     >
-      <h1 className="text-xl font-semibold">{t("new.title")}</h1>
+      <h2 className="text-xl font-semibold">{t("new.title")}</h2>
       <Field
         label={t("new.agent")}
         control={(props) => (

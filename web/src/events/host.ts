@@ -15,6 +15,9 @@ export interface Host extends apply.State {
   /** What the host refused, for the person to read and put away. */
   turned: readonly Turned[];
   agents: readonly Agent[];
+  /** The life of the host that is listened to, and when this page first heard of it. */
+  generation: number | null;
+  startedAt: number;
   /** A sign-in link was opened that does not count. */
   linkRefused: boolean;
   /** A chat that was looked for and is not there. */
@@ -37,6 +40,8 @@ let state: Host = {
   outbox: writes.now(),
   turned: [],
   agents: [],
+  generation: null,
+  startedAt: 0,
   linkRefused: false,
   missing: null,
 };
@@ -77,6 +82,9 @@ const stream = new Stream({
 function take(frame: Frame): void {
   switch (frame.type) {
     case "hello":
+      if (frame.generation !== state.generation) {
+        set({ generation: frame.generation, startedAt: Date.now() });
+      }
       // Without a cursor, and after a gap, a snapshot follows.
       if (frame.verdict === "ok" && state.known) void loadOpen();
       return;

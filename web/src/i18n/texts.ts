@@ -4,6 +4,7 @@ export const TEXTS = {
   "app.name": "Holdfast",
   "app.skip": "Skip to the chat",
   "app.chats": "Chats",
+  "app.chat": "Chat",
   "app.back": "Back to all chats",
   "app.signOut": "Sign out",
   "app.newLink": "Sign in another device",
@@ -260,6 +261,7 @@ export const TEXTS = {
   "recap.title": "Start fresh with a recap",
   "recap.text": "The agent’s own session is gone. A new one is told this; change it as you like.",
   "recap.label": "Recap",
+  "recap.doubt": "A message of this chat is in doubt:",
   "recap.start": "Start fresh",
 
   "turned.message": "This message was not sent: {detail}",

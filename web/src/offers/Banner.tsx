@@ -66,7 +66,7 @@ export function Banner({ row }: { row: Row }) {
       <RecapDialog
         chat={recap ? row.id : null}
         onClose={() => setRecap(false)}
-        onStart={(text) => go({ fresh: true, recap: text })}
+        onStart={(recap, said) => go({ fresh: true, recap, ...(said ? { choice: said } : {}) })}
       />
     </section>
   );

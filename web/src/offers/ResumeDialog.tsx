@@ -7,7 +7,17 @@ import { Button } from "../ui/Button.tsx";
 import { Dialog, DialogBody, DialogFoot } from "../ui/Dialog.tsx";
 import { dismiss, resume } from "./act.ts";
 import { OfferTree } from "./OfferTree.tsx";
-import { build, fresh, leaves, type Node, tickable, tickOf, toggle, wanted } from "./tree.ts";
+import {
+  build,
+  fresh,
+  type Leaf,
+  leaves,
+  type Node,
+  tickable,
+  tickOf,
+  toggle,
+  wanted,
+} from "./tree.ts";
 
 /** After a start with offers: which chats are to carry on. Closing it puts it off, no more. */
 export function ResumeDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
@@ -21,7 +31,7 @@ export function ResumeDialog({ open, onClose }: { open: boolean; onClose: () => 
   }, [offers, chats, failures]);
   const all = leaves(nodes);
   const progress = useProgress(all.map((leaf) => leaf.id));
-  const [ticked, setTicked] = useTicked(nodes, open);
+  const [ticked, setTicked] = useTicked(nodes);
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const tree = useRef<HTMLDivElement>(null);
@@ -110,20 +120,18 @@ function overall(nodes: readonly Node[], ticked: ReadonlySet<string>) {
   return tickOf({ kind: "project", id: "", label: "", nodes: [...nodes] }, ticked);
 }
 
-/** The ticks: what is fresh when the dialog opens; a new offer is ticked when it comes. */
-function useTicked(nodes: readonly Node[], open: boolean) {
+/** The ticks: an offer that was not seen before is ticked; what a person did to others stays. */
+function useTicked(nodes: readonly Node[]) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const known = useRef(new Set<string>());
   useEffect(() => {
-    if (!open) {
-      known.current = new Set();
-      return;
-    }
+    const name = (leaf: Leaf) => `${leaf.id} ${leaf.offer.recorded_at}`;
     const able = fresh(nodes);
-    const come = [...able].filter((id) => !known.current.has(id));
-    known.current = new Set([...known.current, ...leaves(nodes).map((leaf) => leaf.id)]);
+    const unseen = leaves(nodes).filter((leaf) => !known.current.has(name(leaf)));
+    for (const leaf of unseen) known.current.add(name(leaf));
+    const come = unseen.map((leaf) => leaf.id).filter((id) => able.has(id));
     if (come.length > 0) setTicked((old) => new Set([...old, ...come]));
-  }, [nodes, open]);
+  }, [nodes]);
   return [ticked, setTicked] as const;
 }
 

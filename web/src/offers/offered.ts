@@ -16,16 +16,20 @@ function seen(): Set<string> {
 
 /** Causes that stop many chats at once; a single agent's death is told in its chat alone. */
 const AT_ONCE = new Set(["quit", "update", "host_lost", "keeper_lost"]);
+/** Milliseconds after a start in which the host may still find what had stopped. */
+const FOUND_LATE = 10_000;
 
 export function useOffered(): [boolean, (open: boolean) => void] {
   const offers = useHost((host) => host.offers);
+  const started = useHost((host) => host.startedAt);
   const [open, setOpen] = useState(false);
   useEffect(() => {
     const known = seen();
     const fresh = [...offers.values()].filter((offer) => !known.has(nameOf(offer)));
     if (fresh.length === 0) return;
     sessionStorage.setItem(KEPT_AS, [...offers.values()].map(nameOf).join("\n"));
-    if (fresh.some((offer) => AT_ONCE.has(offer.cause ?? "quit"))) setOpen(true);
-  }, [offers]);
+    const start = Date.now() - started < FOUND_LATE;
+    if (start || fresh.some((offer) => AT_ONCE.has(offer.cause ?? "quit"))) setOpen(true);
+  }, [offers, started]);
   return [open, setOpen];
 }

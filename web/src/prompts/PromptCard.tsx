@@ -35,7 +35,7 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
       aria-label={heading}
       className={`rounded-lg border-2 px-4 py-3 ${open ? "border-warn bg-warn-ground" : "border-edge"}`}
     >
-      <h2 className={`text-sm font-semibold ${open ? "text-warn" : "text-soft"}`}>{heading}</h2>
+      <h3 className={`text-sm font-semibold ${open ? "text-warn" : "text-soft"}`}>{heading}</h3>
       <p className={`wrap-anywhere ${prompt.kind === "approval" ? "font-mono text-sm" : ""}`}>
         {prompt.label}
       </p>

@@ -42,7 +42,7 @@ export function QueueList({ id }: { id: string }) {
   return (
     <section className="max-h-[30dvh] overflow-y-auto rounded-lg border border-edge bg-panel px-3 py-2">
       <header className="flex flex-wrap items-center gap-2">
-        <h2 className="text-sm font-semibold">{tn("queue.title", queue.items.length)}</h2>
+        <h3 className="text-sm font-semibold">{tn("queue.title", queue.items.length)}</h3>
         <p className="flex-1 text-sm text-warn">
           {queue.reason && tword("queue.held", queue.reason)}
         </p>

@@ -23,7 +23,7 @@ export function Menu({
       <Base.Trigger aria-label={label} title={label} className={buttonClass("quiet")}>
         {children}
       </Base.Trigger>
-      <Base.Portal>
+      <Base.Portal container={document.getElementById("main")}>
         <Base.Positioner align="end" sideOffset={4} className="z-30">
           <Base.Popup className="min-w-44 rounded-lg border border-edge bg-raised p-1 shadow-lg">
             {choices.map((choice) => (
