@@ -1,11 +1,12 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page as Tab } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Item, Page } from "../src/events/wire.ts";
 import { accessible, context, faults, open, said, signedIn, until } from "./browser.ts";
 import { TestHost } from "./host.ts";
 
 const host = new TestHost();
 let browser: Browser;
-let page: Page;
+let page: Tab;
 let noted: string[];
 
 beforeAll(async () => {
@@ -21,6 +22,14 @@ afterAll(async () => {
 });
 
 const composer = () => page.getByRole("textbox", { name: "Message" });
+const transcript = () => page.getByRole("region", { name: "Transcript" });
+/** Goes to a chat of its own. */
+const begin = async (title: string) => {
+  const id = await host.chat({ title });
+  await page.getByRole("link", { name: new RegExp(title) }).click();
+  await page.getByText("Nothing was said yet.").waitFor();
+  return id;
+};
 const send = async (text: string) => {
   await composer().fill(text);
   await composer().press("Enter");
@@ -50,6 +59,7 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
 });
 
 test("questions are answered, in one's own words too", async () => {
+  await begin("Questions");
   await send("[[ask Which one?|First|Second]]");
   const prompt = page.getByRole("region", { name: "Asks you" });
   await prompt.waitFor();
@@ -63,11 +73,12 @@ test("questions are answered, in one's own words too", async () => {
 });
 
 test("Shift+Enter begins a line, and big outputs come in ranges", async () => {
+  await begin("Outputs");
   await composer().fill("two");
   await composer().press("Shift+Enter");
   await composer().pressSequentially("lines [[output 200000]]");
   await composer().press("Enter");
-  await page.getByText("two\nlines").waitFor();
+  await transcript().getByText("two\nlines").waitFor();
   const call = page.locator("details", { hasText: "output" }).last();
   await call.locator("summary").click();
   const more = call.getByRole("button", { name: /Show more \(16 kB of 200 kB\)/ });
@@ -80,14 +91,15 @@ test("Shift+Enter begins a line, and big outputs come in ranges", async () => {
 });
 
 test("what waits is edited, ordered, held, taken back and sent", async () => {
+  await begin("Queue");
   await send("[[slow 600]]");
   await page.getByRole("button", { name: "Stop" }).waitFor();
   for (const text of ["[[say a]]", "[[say b]]", "[[say c]]"]) await send(text);
   await page.getByText("3 messages wait").waitFor();
   await accessible(page);
-  const line = (text: string) => page.getByRole("listitem").filter({ hasText: text });
+  const waiting = page.getByRole("region", { name: /messages? waits?/ }).getByRole("listitem");
+  const line = (text: string) => waiting.filter({ hasText: text });
   await line("[[say c]]").getByRole("button", { name: "Move up" }).click();
-  const waiting = page.locator("section", { hasText: "messages wait" }).locator("ol > li");
   await until("the order", async () => (await waiting.nth(1).innerText()).includes("say c"));
   await line("[[say b]]").getByRole("button", { name: "Take back" }).click();
   await page.getByText("2 messages wait").waitFor();
@@ -107,6 +119,7 @@ test("what waits is edited, ordered, held, taken back and sent", async () => {
 });
 
 test("tasks are stopped", async () => {
+  await begin("Tasks");
   await send("[[task 600 Review it]]");
   await page.getByRole("button", { name: "Stop Review it" }).click();
   await page.getByText("1 task in the background").waitFor({ state: "detached" });
@@ -114,6 +127,7 @@ test("tasks are stopped", async () => {
 });
 
 test("what is not known or was not taken is for the person to say", async () => {
+  const chat = await begin("Doubts");
   await send("[[error -32603]] doubt");
   await page.getByRole("button", { name: "It arrived" }).waitFor();
   await page.getByText("1 to check").waitFor();
@@ -121,6 +135,10 @@ test("what is not known or was not taken is for the person to say", async () => 
   await page.getByRole("button", { name: "Send again" }).click();
   const times = (text: string) => host.notes().filter((note) => note.prompt === text).length;
   await until("the second time", () => times("[[error -32603]] doubt") === 2);
+  await until("the second doubt", async () => {
+    const page = await host.call<Page<Item, number>>("GET", `/chats/${chat}/items`);
+    return page.items[0]?.delivery?.state === "unknown";
+  });
   await page.getByRole("button", { name: "It arrived" }).click();
   await page.getByText("0 to check").waitFor();
   await send("[[error -32602]]");

@@ -1,4 +1,6 @@
-import { send } from "../events/host.ts";
+import { useState } from "react";
+import { Refused } from "../events/api.ts";
+import { show, write } from "../events/host.ts";
 import type { Choice, Delivery } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
@@ -34,19 +36,31 @@ function Doubt({
   text: string;
   choices: readonly Choice[];
 }) {
-  const choose = (choice: Choice) =>
-    send({
-      method: "POST",
-      path: `/chats/${chat}/messages/${message}/resolve`,
-      body: { choice },
-      lane: `${chat}/act`,
-    });
+  const [busy, setBusy] = useState(false);
+  const choose = async (choice: Choice) => {
+    setBusy(true);
+    const path = `/chats/${chat}/messages/${message}/resolve`;
+    const wanted = { method: "POST", path, body: { choice }, lane: `${chat}/act` } as const;
+    try {
+      await write(wanted);
+    } catch (fault) {
+      if (fault instanceof Refused) show({ write: { ...wanted, key: "" }, problem: fault.problem });
+    } finally {
+      setBusy(false);
+    }
+  };
   return (
     <div className="mt-2 rounded-md bg-warn-ground px-3 py-2 text-sm text-warn">
       <p>{text}</p>
       <p className="mt-1 flex flex-wrap gap-2">
         {choices.map((choice) => (
-          <Button key={choice} size="small" onClick={() => choose(choice)} className="text-ink">
+          <Button
+            key={choice}
+            size="small"
+            disabled={busy}
+            onClick={() => void choose(choice)}
+            className="text-ink"
+          >
             {t(`choice.${choice}`)}
           </Button>
         ))}

@@ -40,7 +40,10 @@ export function QueueList({ id }: { id: string }) {
   // A person's own pause may be lifted here; an offer or a failed start has its own buttons.
   const own = queue.reason === "stop" || queue.reason === "person" || queue.reason === "dismiss";
   return (
-    <section className="max-h-[30dvh] overflow-y-auto rounded-lg border border-edge bg-panel px-3 py-2">
+    <section
+      aria-label={tn("queue.title", queue.items.length)}
+      className="max-h-[30dvh] overflow-y-auto rounded-lg border border-edge bg-panel px-3 py-2"
+    >
       <header className="flex flex-wrap items-center gap-2">
         <h3 className="text-sm font-semibold">{tn("queue.title", queue.items.length)}</h3>
         <p className="flex-1 text-sm text-warn">
