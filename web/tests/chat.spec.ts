@@ -100,7 +100,10 @@ test("what waits is edited, ordered, held, taken back and sent", async () => {
   const waiting = page.getByRole("region", { name: /messages? waits?/ }).getByRole("listitem");
   const line = (text: string) => waiting.filter({ hasText: text });
   await line("[[say c]]").getByRole("button", { name: "Move up" }).click();
-  await until("the order", async () => (await waiting.nth(1).innerText()).includes("say c"));
+  await until(
+    "the order",
+    async () => (await waiting.nth(1).textContent())?.includes("say c") === true,
+  );
   await line("[[say b]]").getByRole("button", { name: "Take back" }).click();
   await page.getByText("2 messages wait").waitFor();
   await line("[[say c]]").getByRole("button", { name: "Edit" }).click();
@@ -140,6 +143,10 @@ test("what is not known or was not taken is for the person to say", async () => 
     return page.items[0]?.delivery?.state === "unknown";
   });
   await page.getByRole("button", { name: "It arrived" }).click();
+  // The agent's error is a failure of its own, until the person goes on.
+  const failure = page.getByRole("region", { name: "Needs a look" });
+  await failure.getByText("told to answer with error -32603").waitFor();
+  await failure.getByRole("button", { name: "Try again" }).click();
   await page.getByText("0 to check").waitFor();
   await send("[[error -32602]]");
   await page.getByText("The agent did not take this message").waitFor();

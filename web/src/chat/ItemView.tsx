@@ -130,6 +130,8 @@ function Notice({ item }: { item: Item }) {
   const { kind, cause, code } = item.notice ?? { kind: "", cause: null, code: null };
   const params = { kind, cause: tword("cause", cause ?? "unknown"), code: code ?? "" };
   const detail = item.text && item.text.length > 0 ? item.text : null;
+  // Why a start failed is a sentence of the host's own.
+  if (kind === "start_failed" && detail) return <Line>{detail}</Line>;
   return (
     <Line>
       {tword("notice", kind, params)}
