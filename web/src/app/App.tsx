@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Chat } from "../chat/Chat.tsx";
 import { ChatList } from "../chats/ChatList.tsx";
 import { History } from "../chats/History.tsx";
@@ -27,6 +27,7 @@ function Rooms() {
   const [only, setOnly] = useState<"to_check" | null>(null);
   const [offers, setOffers] = useOffered();
   useEffect(() => lookAt(chat), [chat]);
+  useFocus(path);
   return (
     <div className="flex h-dvh flex-col">
       <a
@@ -41,8 +42,10 @@ function Rooms() {
       <Lines />
       <main id="main" className="flex min-h-0 flex-1">
         <section
+          id="chats"
           aria-label={t("app.chats")}
-          className={`w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
+          tabIndex={-1}
+          className={`outline-none w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
         >
           <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly("to_check")} />
           <ChatList only={only} onAll={() => setOnly(null)} />
@@ -75,4 +78,15 @@ function Main() {
     default:
       return <p className="m-auto p-6 text-soft">{t("chat.pick")}</p>;
   }
+}
+
+/** Focus follows to another screen, so that keys and readers are where the person went. */
+function useFocus(path: string): void {
+  const last = useRef(path);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    const room = screenOf(path) === "list" ? "chats" : "chat";
+    document.getElementById(room)?.focus({ preventScroll: true });
+  }, [path]);
 }

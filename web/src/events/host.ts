@@ -93,9 +93,10 @@ function take(frame: Frame): void {
       void loadOpen();
       return;
     case "changes":
+      if (frame.changes.some((change) => change.what === "queue")) queueChanges += 1;
       set(apply.changes(state, frame.changes));
       // A change tells the beginning of a long queue alone.
-      if (state.open?.queue?.next) void loadQueue(state.open.id);
+      if (state.open?.queue?.next) void loadQueue(state.open.id).catch(() => {});
       return;
     case "delta":
       set(apply.delta(state, frame));
@@ -198,13 +199,21 @@ export function loadOlder(): Promise<void> {
   return older;
 }
 
+/** Changes of queues that were told, so that an answer that is older than one is not believed. */
+let queueChanges = 0;
+
 async function loadQueue(chat: string): Promise<void> {
-  let page = await get<Queue>(`/chats/${chat}/queue`);
-  while (page.next) {
-    const more = await get<Queue>(`/chats/${chat}/queue?from=${page.next}`);
-    page = { ...more, items: [...page.items, ...more.items] };
+  for (;;) {
+    const before = queueChanges;
+    let page = await get<Queue>(`/chats/${chat}/queue`);
+    while (page.next) {
+      const more = await get<Queue>(`/chats/${chat}/queue?from=${page.next}`);
+      page = { ...more, items: [...page.items, ...more.items] };
+    }
+    if (before !== queueChanges && state.open?.id === chat) continue;
+    set(apply.queue(state, chat, page));
+    return;
   }
-  set(apply.queue(state, chat, page));
 }
 
 async function loadAgents(): Promise<void> {

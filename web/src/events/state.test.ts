@@ -33,6 +33,12 @@ describe("items", () => {
     expect(older.open?.before).toBeNull();
   });
 
+  it("that changed far before the first page leave no hole", () => {
+    const early = apply.changes(looking(), [item(anItem("i2", 2, "two"))]);
+    const state = apply.page(early, "c", { items: [anItem("i9", 9, "nine")], next: 9 });
+    expect(texts(state)).toEqual(["nine"]);
+  });
+
   it("come with a snapshot, whose first says whether there are others before", () => {
     const told = { ...aSnapshot(), items: [{ ...anItem("i7", 7, "seven"), chat: "c" }] };
     expect(apply.snapshot(looking(), told).open?.before).toBe(7);

@@ -96,7 +96,10 @@ export function page(state: State, chat: string, got: Page<Item, number>): State
   const first = open.items[0];
   const older = !first || (got.items[0] && got.items[0].seq < first.seq);
   const before = older || open.before === undefined ? got.next : open.before;
-  return { ...state, open: { ...open, items: merged(open.items, got.items), before } };
+  // What changed long before the first page, while it was asked for, comes with its own page.
+  const from = open.before === undefined ? (got.items[0]?.seq ?? 0) : 0;
+  const here = open.items.filter((item) => item.seq >= from);
+  return { ...state, open: { ...open, items: merged(here, got.items), before } };
 }
 
 /** The queue as it was asked for. */
