@@ -119,6 +119,16 @@ test("on a phone list and chat are two screens", async () => {
   await page.getByText(/Answered/).waitFor();
   await page.getByRole("link", { name: "Back to all chats" }).tap();
   await page.getByRole("navigation", { name: "Open chats" }).waitFor();
+  for (const [to, there] of [
+    ["New chat", "First message"],
+    ["Closed chats", "No closed chats."],
+  ] as const) {
+    await page.getByRole("link", { name: to }).tap();
+    await page.getByLabel(there).or(page.getByText(there)).waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "Back to all chats" }).tap();
+    await page.getByRole("navigation", { name: "Open chats" }).waitFor();
+  }
   await host.stop();
   await page.getByText("The host does not answer.").waitFor();
 });

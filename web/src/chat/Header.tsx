@@ -1,12 +1,13 @@
 import { useState } from "react";
-import { follow, go } from "../app/route.ts";
+import { Back } from "../app/Back.tsx";
+import { go } from "../app/route.ts";
 import { DeleteDialog } from "../chats/DeleteDialog.tsx";
 import { Dot } from "../chats/Dot.tsx";
 import { nameOf } from "../chats/names.ts";
 import { know, send, write } from "../events/host.ts";
 import type { Row } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
-import { Button, buttonClass } from "../ui/Button.tsx";
+import { Button } from "../ui/Button.tsx";
 import { Input } from "../ui/Field.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
@@ -27,14 +28,7 @@ export function Header({ row }: { row: Row }) {
   ];
   return (
     <header className="flex items-center gap-2 border-b border-edge px-2 py-1.5 md:px-5">
-      <a
-        href="/"
-        onClick={follow}
-        aria-label={t("app.back")}
-        className={`${buttonClass("quiet")} md:hidden`}
-      >
-        <Icon name="back" />
-      </a>
+      <Back />
       <div className="min-w-0 flex-1">
         {editing ? (
           <Rename row={row} onDone={() => setEditing(false)} />

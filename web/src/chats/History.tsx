@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
+import { Back } from "../app/Back.tsx";
 import { follow, go } from "../app/route.ts";
 import { get } from "../events/api.ts";
 import { know, send, useHost, write } from "../events/host.ts";
@@ -33,7 +34,10 @@ export function History() {
   const now = useNow();
   return (
     <section className="mx-auto flex min-h-0 w-full max-w-3xl flex-1 flex-col gap-3 overflow-y-auto p-5">
-      <h2 className="text-xl font-semibold">{t("history.title")}</h2>
+      <header className="flex items-center gap-1">
+        <Back />
+        <h2 className="text-xl font-semibold">{t("history.title")}</h2>
+      </header>
       {rows?.length === 0 && <p className="text-soft">{t("history.empty")}</p>}
       <ul className="flex flex-col divide-y divide-edge">
         {rows?.map((row) => (

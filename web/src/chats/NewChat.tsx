@@ -1,4 +1,5 @@
 import { useId, useState } from "react";
+import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
 import { Refused } from "../events/api.ts";
 import { know, useHost, write } from "../events/host.ts";
@@ -43,7 +44,10 @@ export function NewChat() {
         void start();
       }}
     >
-      <h2 className="text-xl font-semibold">{t("new.title")}</h2>
+      <header className="flex items-center gap-1">
+        <Back />
+        <h2 className="text-xl font-semibold">{t("new.title")}</h2>
+      </header>
       <Field
         label={t("new.agent")}
         control={(props) => (
