@@ -1,4 +1,4 @@
-//! The commands everyone relies on: run, test, tidy, sim, fuzz, demo.
+//! The commands everyone relies on: run, test, tidy, sim, fuzz, bench, demo.
 //!
 //! A command is a file here with a `run` function. It prints each program it starts, so that a
 //! person can repeat any part by hand.
@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
 
+mod bench;
 mod demo;
 mod fuzz;
 mod run;
@@ -42,6 +43,8 @@ enum Task {
     Sim(sim::Args),
     /// Run the fuzz targets; needs a nightly toolchain.
     Fuzz(fuzz::Args),
+    /// Measure, beside what bounds each figure in the same run.
+    Bench(bench::Args),
     /// Show what Holdfast keeps when processes are killed.
     Demo(demo::Args),
 }
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Sim(args) => sim::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
+        Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
     };
     match outcome {

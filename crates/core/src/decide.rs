@@ -80,7 +80,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
     }
     match command {
         Command::Open { .. } => chat::open(d, command),
-        Command::Title { title } => chat::title(d, title),
+        Command::Change(change) => chat::change(d, change),
         Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),
         Command::Delete => chat::delete(d),

@@ -5,7 +5,7 @@
 use crate::activity::Activity;
 use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
-use crate::head::{Chat, Life, Phase, Prompt, Stranded};
+use crate::head::{Attempt, Chat, Life, Phase, Prompt, Stranded};
 use crate::ids::{AttemptId, FrameNo};
 use crate::queue::next;
 
@@ -57,22 +57,26 @@ pub fn owes(chat: &Chat) -> bool {
 /// (delivery.md, idle release).
 #[must_use]
 pub fn releasable(chat: &Chat) -> bool {
+    rests(chat) && chat.head.leftovers == 0 && next(chat).is_none()
+}
+
+/// Whether the agent can be started anew without losing anything: it does nothing, and brings its
+/// session back.
+#[must_use]
+pub fn rests(chat: &Chat) -> bool {
     let head = &chat.head;
-    let ready = head
-        .attempt
-        .as_ref()
-        .is_some_and(|attempt| attempt.phase == Phase::Ready && attempt.stop.is_none());
-    // An agent that cannot bring its session back would lose what it knows.
-    let comes_back = head
-        .attempt
-        .as_ref()
-        .is_some_and(|attempt| attempt.capabilities.load || attempt.capabilities.resume);
+    let ready = head.attempt.as_ref().is_some_and(|attempt| {
+        attempt.phase == Phase::Ready && attempt.stop.is_none() && comes_back(attempt)
+    });
     ready
-        && comes_back
         && !Activity::of(chat).shows_work()
         && head.turn.is_none()
         && head.prompts.values().all(Prompt::is_written)
         && head.outstanding.is_none()
-        && head.leftovers == 0
-        && next(chat).is_none()
+}
+
+/// Whether an agent can bring its session back; one that cannot would lose what it knows.
+#[must_use]
+pub const fn comes_back(attempt: &Attempt) -> bool {
+    attempt.capabilities.load || attempt.capabilities.resume
 }

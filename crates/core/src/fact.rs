@@ -222,6 +222,33 @@ pub enum Fact {
     SlotBound {
         slot: Option<String>,
     },
+    /// A person pinned it, or no longer does: a pinned chat is not deleted.
+    ChatPinned {
+        pinned: bool,
+    },
+    /// A person put it into this folder, or into none.
+    ChatFiled {
+        folder: Option<String>,
+    },
+    /// All its tags, as a person wants them.
+    ChatTagged {
+        tags: Vec<String>,
+    },
+    /// Whether it alerts nobody.
+    ChatMuted {
+        muted: bool,
+    },
+    /// Whether a person has seen what there is.
+    ChatSeen {
+        seen: bool,
+    },
+    /// A person wants another model or mode; the agent gets it when its session is opened next.
+    ChatTuned {
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        mode: Option<String>,
+    },
     ChatClosed,
     ChatReopened,
     /// Ends offer, queue and everything at once; its rows are reaped afterwards.

@@ -1,14 +1,15 @@
 //! `fold`: what a fact makes of a chat. Total: a fact that does not fit changes nothing but the
 //! count, for what is stored was decided once and is not argued with.
 
+mod delivery;
+
 use crate::activity::{Activity, shown};
 use crate::fact::Fact;
 use crate::frame::Issued;
 use crate::head::{
-    Attempt, Chat, Delivery, Head, Life, Offer, OpenTurn, Outstanding, Phase, Prompt, PromptState,
-    Queued, Settled, Strand, Stranded, Task, Written,
+    Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,
 };
-use crate::ids::{FrameNo, MessageId, Seq};
+use crate::ids::{FrameNo, Seq};
 use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX};
 use crate::offer::TaskCounts;
 use crate::provider::TurnEnd;
@@ -22,6 +23,12 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         Fact::ChatOpened { .. }
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
+        | Fact::ChatPinned { .. }
+        | Fact::ChatFiled { .. }
+        | Fact::ChatTagged { .. }
+        | Fact::ChatMuted { .. }
+        | Fact::ChatSeen { .. }
+        | Fact::ChatTuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -32,7 +39,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::QueuePaused { .. }
         | Fact::QueueResumed
         | Fact::QueueExempted { .. }
-        | Fact::MessageRequeued { .. } => fold_queue(chat, fact),
+        | Fact::MessageRequeued { .. } => delivery::fold_queue(chat, fact),
         Fact::MessageHanded { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::MessageTaken { .. }
@@ -40,7 +47,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::MessageRefused { .. }
         | Fact::MessageDoubted { .. }
         | Fact::SettledSuspected { .. }
-        | Fact::MessageDisproved { .. } => fold_delivery(chat, fact),
+        | Fact::MessageDisproved { .. } => delivery::fold_delivery(chat, fact),
         Fact::TurnOpened { .. }
         | Fact::TurnEnded { .. }
         | Fact::InterruptRequested { .. }
@@ -78,11 +85,26 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::FailureFiled(_)
         | Fact::FailureCleared => fold_offer(chat, fact),
     }
+    notice(chat, fact);
     let now = shown(chat, &Activity::of(chat));
     if now != chat.head.shown || chat.head.seq == Seq(1) {
         chat.head.shown = now;
         chat.head.shown_since = at;
         chat.head.shown_by = word(fact);
+    }
+}
+
+/// What a person has not seen makes a chat unread; writing in it is seeing it.
+fn notice(chat: &mut Chat, fact: &Fact) {
+    let unread = &mut chat.head.marks.unread;
+    match fact {
+        Fact::TurnEnded { .. }
+        | Fact::PromptOpened { .. }
+        | Fact::OfferShown { .. }
+        | Fact::FailureFiled(_) => *unread = true,
+        Fact::MessageAccepted { by, .. } if by.is_person() => *unread = false,
+        Fact::ChatSeen { seen } => *unread = !seen,
+        _ => {}
     }
 }
 
@@ -112,6 +134,19 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.model.clone_from(model);
             head.mode.clone_from(mode);
         }
+        Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
+        Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
+        Fact::ChatTagged { tags } => head.marks.tags.clone_from(tags),
+        Fact::ChatMuted { muted } => head.marks.muted = *muted,
+        Fact::ChatTuned { model, mode } => {
+            if model.is_some() {
+                head.model.clone_from(model);
+            }
+            if mode.is_some() {
+                head.mode.clone_from(mode);
+            }
+            head.tuned = head.attempt.is_some();
+        }
         Fact::ChatClosed => {
             head.life = Life::Closed;
             head.exempt = None;
@@ -126,195 +161,6 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         }
         _ => {}
     }
-}
-
-fn remove_queued(chat: &mut Chat, message: MessageId) -> Option<Queued> {
-    let at = chat.aside.queue.iter().position(|queued| queued.message == message)?;
-    chat.aside.queue.remove(at)
-}
-
-fn fold_queue(chat: &mut Chat, fact: &Fact) {
-    use crate::fact::Place;
-    match fact {
-        Fact::MessageAccepted { message, by, digest, place, .. } => {
-            let queued = Queued { message: *message, by: *by, digest: digest.clone(), item: None };
-            match place {
-                Place::Tail => chat.aside.queue.push_back(queued),
-                Place::Head => chat.aside.queue.push_front(queued),
-            }
-            chat.head.failed_turn = false;
-            if by.is_person() {
-                chat.head.user_messages = chat.head.user_messages.saturating_add(1);
-            }
-        }
-        Fact::MessageEdited { message, digest, .. } => {
-            if let Some(queued) = chat.aside.queue.iter_mut().find(|q| q.message == *message) {
-                queued.digest.clone_from(digest);
-            }
-        }
-        Fact::QueueOrdered { order } => {
-            let place = |queued: &Queued| order.iter().position(|id| *id == queued.message);
-            chat.aside.queue.make_contiguous().sort_by_key(|q| place(q).unwrap_or(usize::MAX));
-        }
-        Fact::MessageWithdrawn { message, .. } => {
-            let by = match remove_queued(chat, *message) {
-                Some(queued) => Some(queued.by),
-                None => unstrand(chat, *message).map(|stranded| stranded.by),
-            };
-            let by = by.or_else(|| {
-                let here = chat.head.outstanding.take_if(|o| o.message == *message);
-                here.map(|outstanding| outstanding.by)
-            });
-            if by.is_some_and(|by| by.is_person()) {
-                chat.head.user_messages = chat.head.user_messages.saturating_sub(1);
-            }
-            chat.head.exempt.take_if(|exempt| *exempt == *message);
-        }
-        Fact::QueuePaused { by } => {
-            chat.head.paused = Some(*by);
-            // What was to run in spite of an earlier pause is held by this one; a resume that is in
-            // progress is no part of the queue.
-            if !chat.head.is_resuming() {
-                chat.head.exempt = None;
-            }
-        }
-        Fact::QueueResumed => {
-            chat.head.paused = None;
-            chat.head.exempt = None;
-        }
-        Fact::QueueExempted { message } => chat.head.exempt = Some(*message),
-        Fact::MessageRequeued { message, place } => {
-            let queued = unstrand(chat, *message).map(|s| (s.by, s.digest, s.item)).or_else(|| {
-                let here = chat.head.outstanding.take_if(|o| o.message == *message);
-                here.map(|o| (o.by, o.digest, o.item))
-            });
-            let queued = queued.map(|(by, digest, item)| Queued {
-                message: *message,
-                by,
-                digest,
-                item: Some(item),
-            });
-            if let Some(queued) = queued {
-                match place {
-                    Place::Tail => chat.aside.queue.push_back(queued),
-                    Place::Head => chat.aside.queue.push_front(queued),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn unstrand(chat: &mut Chat, message: MessageId) -> Option<Stranded> {
-    let at = chat.head.stranded.iter().position(|stranded| stranded.message == message)?;
-    Some(chat.head.stranded.remove(at))
-}
-
-fn fold_delivery(chat: &mut Chat, fact: &Fact) {
-    match fact {
-        Fact::MessageHanded { message, frame, item, .. } => {
-            if let Some(queued) = remove_queued(chat, *message) {
-                chat.head.outstanding = Some(Outstanding {
-                    message: *message,
-                    by: queued.by,
-                    digest: queued.digest,
-                    frame: *frame,
-                    item: *item,
-                    state: Delivery::Handed,
-                    written: Written::No,
-                    withdrawing: false,
-                });
-                chat.head.exempt.take_if(|exempt| *exempt == *message);
-            }
-        }
-        Fact::WithdrawRequested { message } => {
-            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
-                o.withdrawing = true;
-            }
-        }
-        Fact::MessageTaken { message, .. } => {
-            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
-                o.state = Delivery::Taken;
-                chat.head.session_messages = chat.head.session_messages.saturating_add(1);
-                if let Some(attempt) = &mut chat.head.attempt {
-                    attempt.took = true;
-                }
-            } else if let Some(stranded) =
-                chat.head.stranded.iter_mut().find(|s| s.message == *message)
-            {
-                // Late evidence: it is settled in the same commit. In doubt it was counted already.
-                stranded.why = Strand::Unknown { asking: false };
-            }
-        }
-        Fact::MessageSettled { message, .. } => settle(&mut chat.head, *message),
-        Fact::SettledSuspected { message } => {
-            if let Some(settled) = chat.head.settled.as_mut().filter(|s| s.message == *message) {
-                settled.suspect = true;
-            }
-        }
-        Fact::MessageDisproved { message } => {
-            let head = &mut chat.head;
-            if let Some(lost) = head.settled.take_if(|settled| settled.message == *message) {
-                head.session_messages = head.session_messages.saturating_sub(1);
-                head.stranded.push(Stranded {
-                    message: lost.message,
-                    by: lost.by,
-                    digest: lost.digest,
-                    item: lost.item,
-                    why: Strand::Refused,
-                    before: lost.before,
-                    by_death: false,
-                });
-            }
-        }
-        Fact::MessageRefused { message, .. } => strand(chat, *message, Strand::Refused),
-        Fact::MessageDoubted { message, asking } => {
-            strand(chat, *message, Strand::Unknown { asking: *asking });
-        }
-        _ => {}
-    }
-}
-
-fn settle(head: &mut Head, message: MessageId) {
-    let here = head.outstanding.take_if(|o| o.message == message);
-    let here = here.map(|o| (o.by, o.digest, o.item, head.session_messages.saturating_sub(1)));
-    let stranded = head.stranded.iter().position(|stranded| stranded.message == message);
-    let stranded = stranded.map(|at| head.stranded.remove(at));
-    let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before)));
-    if let Some((by, digest, item, before)) = settled {
-        head.settled = Some(Settled { message, by, digest, item, before, suspect: false });
-    }
-}
-
-fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
-    let head = &mut chat.head;
-    if let Some(stranded) = head.stranded.iter_mut().find(|s| s.message == message) {
-        if why == Strand::Refused && stranded.why != Strand::Refused {
-            // It was counted while it was in doubt, and is provably not there.
-            head.session_messages = head.session_messages.saturating_sub(1);
-        }
-        stranded.why = why;
-        return;
-    }
-    let Some(o) = head.outstanding.take_if(|o| o.message == message) else { return };
-    if o.state == Delivery::Taken {
-        head.session_messages = head.session_messages.saturating_sub(1);
-    }
-    let before = head.session_messages;
-    if why != Strand::Refused {
-        // The session may hold it, whatever a person makes of it: a later message with the same
-        // words is not to be taken for this one.
-        head.session_messages = head.session_messages.saturating_add(1);
-    }
-    head.stranded.push(Stranded {
-        message,
-        by: o.by,
-        digest: o.digest,
-        item: o.item,
-        why,
-        before,
-        by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
-    });
 }
 
 fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
@@ -407,6 +253,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
     match fact {
         Fact::AttemptStarting { attempt, origin, secret, resuming } => {
             head.attempts = *origin;
+            head.tuned = false;
             head.attempt = Some(Attempt {
                 id: *attempt,
                 origin: *origin,

@@ -312,6 +312,23 @@ pub struct Offer {
     pub choice: Option<crate::input::Choice>,
 }
 
+/// How a person has arranged a chat among the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    /// Whether it is kept at the top, and from being deleted.
+    pub pinned: bool,
+    /// Its folder.
+    pub folder: Option<String>,
+    /// Its tags, each once, in the person's order.
+    pub tags: Vec<String>,
+    /// Whether it alerts nobody.
+    pub muted: bool,
+    /// Whether something happened that no person has seen: a turn ended, a prompt was opened, an
+    /// offer or a failure was shown.
+    pub unread: bool,
+}
+
 /// The small live state of one chat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
@@ -330,6 +347,12 @@ pub struct Head {
     pub model: Option<String>,
     /// The mode that was asked for or is known.
     pub mode: Option<String>,
+    /// How it is arranged.
+    #[serde(default)]
+    pub marks: Marks,
+    /// Whether its agent is to be started anew before the next message, for another model or mode.
+    #[serde(default)]
+    pub tuned: bool,
     /// The agent's session.
     pub handle: Option<Handle>,
     /// How many messages that session holds at most, as far as known: those in doubt are counted.
@@ -394,6 +417,8 @@ impl Default for Head {
             named: false,
             model: None,
             mode: None,
+            marks: Marks::default(),
+            tuned: false,
             handle: None,
             session_messages: 0,
             attempts: 0,

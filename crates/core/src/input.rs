@@ -211,6 +211,29 @@ pub enum Choice {
     Discard,
 }
 
+/// What is to be another about a chat; what is none stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeChat {
+    /// Its title.
+    pub title: Option<String>,
+    /// The name under which apps address it; empty: none.
+    pub slot: Option<String>,
+    /// Whether it is pinned.
+    pub pinned: Option<bool>,
+    /// Its folder; empty: none.
+    pub folder: Option<String>,
+    /// All its tags.
+    pub tags: Option<Vec<String>>,
+    /// Whether it alerts nobody.
+    pub muted: Option<bool>,
+    /// Whether a person has yet to see what there is.
+    pub unread: Option<bool>,
+    /// The model.
+    pub model: Option<String>,
+    /// The mode.
+    pub mode: Option<String>,
+}
+
 /// What somebody wants of a chat.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the fields are named as api.md names them")]
@@ -227,10 +250,8 @@ pub enum Command {
         /// Its first message.
         message: Option<(MessageId, String, Author)>,
     },
-    /// The chat is to be called this.
-    Title {
-        title: String,
-    },
+    /// What a person calls the chat, how it is arranged, with what model and mode it works.
+    Change(ChangeChat),
     /// Give the agent a message.
     Send {
         message: MessageId,

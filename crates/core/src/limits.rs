@@ -9,6 +9,12 @@ pub const TITLE_CHARS_MAX: usize = 200;
 pub const SLOT_CHARS_MAX: usize = 64;
 /// Characters of a project's name.
 pub const PROJECT_CHARS_MAX: usize = 200;
+/// Characters of a folder's name.
+pub const FOLDER_CHARS_MAX: usize = 200;
+/// Characters of a tag.
+pub const TAG_CHARS_MAX: usize = 32;
+/// Tags of one chat.
+pub const TAGS_MAX: usize = 16;
 /// Bytes of a working directory's path.
 pub const CWD_BYTES_MAX: usize = 4096;
 /// Bytes of the body of a request that carries a message.

@@ -84,6 +84,8 @@ codes! {
     SlotTaken = "slot_taken", 409;
     /// The chat is closed.
     ChatClosed = "chat_closed", 409;
+    /// The chat is pinned, and pinned chats are not deleted.
+    ChatPinned = "chat_pinned", 409;
     /// The chat is open.
     ChatOpen = "chat_open", 409;
     /// The chat has facts that this build cannot read; it can only be looked at.
@@ -116,6 +118,8 @@ codes! {
     Internal = "internal", 500;
     /// The host is stopping and takes no writes.
     Stopping = "stopping", 503;
+    /// There is no index of the transcripts.
+    SearchUnavailable = "search_unavailable", 503;
     /// The commit could not be made certain.
     NotDurable = "not_durable", 503;
     /// The disk is full.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Process, Shown, process, shown};
 use crate::effect::owes;
-use crate::head::{Chat, Life};
+use crate::head::{Chat, Life, Marks};
 use crate::ids::Seq;
 use crate::offer::Cause;
 use crate::queue::{Held, held};
@@ -22,6 +22,9 @@ pub struct Summary {
     pub agent: String,
     /// The working directory.
     pub cwd: String,
+    /// How a person has arranged it.
+    #[serde(default)]
+    pub marks: Marks,
     /// The model.
     pub model: Option<String>,
     /// The mode.
@@ -71,6 +74,7 @@ impl Summary {
             life: head.life,
             agent: head.agent.clone(),
             cwd: head.cwd.clone(),
+            marks: head.marks.clone(),
             model: head.model.clone(),
             mode: head.mode.clone(),
             shown: shown(chat, &activity),

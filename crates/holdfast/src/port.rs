@@ -16,6 +16,7 @@ use holdfast_http::port::{
     WantedChat,
 };
 use holdfast_store::Store;
+use holdfast_store::search::Search;
 use tokio::sync::{broadcast, mpsc};
 
 use crate::environment;
@@ -33,12 +34,17 @@ pub(crate) enum Wish {
 pub(crate) struct Border {
     host: Host,
     wishes: mpsc::Sender<Wish>,
+    search: Option<Search>,
 }
 
 impl Border {
     /// The border of this host; what is wished of the program goes to `wishes`.
-    pub(crate) const fn new(host: Host, wishes: mpsc::Sender<Wish>) -> Self {
-        Self { host, wishes }
+    pub(crate) const fn new(
+        host: Host,
+        wishes: mpsc::Sender<Wish>,
+        search: Option<Search>,
+    ) -> Self {
+        Self { host, wishes, search }
     }
 
     fn wish(&self, wish: Wish) {
@@ -50,6 +56,10 @@ impl Border {
 impl Port for Border {
     fn store(&self) -> Arc<dyn Store> {
         self.host.store()
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.search.clone()
     }
 
     fn info(&self) -> HostInfo {

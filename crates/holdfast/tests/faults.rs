@@ -141,13 +141,17 @@ impl Day<'_> {
         self.person.reach(&chat, what, |_, row| goal(row))
     }
 
-    /// A turn that streams, and behind it a queue of three with a large output and a long message.
+    /// A turn that streams, and behind it a queue of three with a large output and a long message. None
+    /// is given to the agent before all are accepted: one that a person sends after a death goes first.
     fn messages(&mut self) {
+        let queue = format!("/chats/{}/queue", self.chat);
+        self.person.write("POST", &format!("{queue}/pause"), &json!({})).ok();
         self.send("a1 [[stream 12 8]]");
         self.send("a2");
         self.send(&format!("a3 [[output {OUTPUT_BYTES}]]"));
         let long = "x".repeat(LONG_MESSAGE_BYTES);
         self.send(&format!("a4 [[say short]] {long}"));
+        self.person.write("POST", &format!("{queue}/resume"), &json!({})).ok();
         self.reach("the queue to run dry", is_idle);
     }
 

@@ -167,6 +167,11 @@ impl Host {
         self.shared.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Adds to what is shown as damaged.
+    pub fn note_damage(&self, text: String) {
+        self.shared.note_damage(text);
+    }
+
     /// Whether it takes no writes any more.
     #[must_use]
     pub fn is_stopping(&self) -> bool {

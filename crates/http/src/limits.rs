@@ -74,3 +74,5 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 pub const LISTEN_BACKLOG: u32 = 1024;
 /// Bytes of the system's send buffer of one connection.
 pub const SEND_BUFFER_BYTES: u32 = 256 * 1024;
+/// Hits of a page of a search, unless another number is asked for.
+pub const PAGE_HITS: usize = 20;

@@ -12,12 +12,16 @@ pub use holdfast_core::item::Delta;
 use holdfast_core::refusal::Refusal;
 use holdfast_core::time::Micros;
 use holdfast_store::Store;
+use holdfast_store::search::Search;
 use tokio::sync::broadcast;
 
 /// A host, as the border uses it. Every call answers after the commit of what it did.
 pub trait Host: Send + Sync + 'static {
     /// Where everything is read from.
     fn store(&self) -> Arc<dyn Store>;
+
+    /// The index of all transcripts; none where the disk did not let it be made.
+    fn search(&self) -> Option<Search>;
 
     /// What the host is.
     fn info(&self) -> HostInfo;

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::ids::{AttemptId, ChatId};
+use holdfast_core::input::{Caller, Command, OperationKey};
 use holdfast_core::offer::Cause as OfferCause;
 use holdfast_core::refusal::{Code, Refusal};
+use holdfast_host::attempt::Word;
 use holdfast_store::Unit;
 
-use crate::actor::{Actor, Message, OperationKey, PRINCIPAL, Word};
+use crate::actor::{Actor, Message, PRINCIPAL};
 use crate::agent::short;
 use crate::driver::Driver;
 use crate::journal::Cause;
@@ -228,9 +230,8 @@ pub(crate) fn step_stop(w: &mut World) {
         Some(Stopping::Storing { ticket, chats }) => {
             let stored = w.journal.answer(ticket) == Some(Ok(()));
             for chat in chats {
-                if let Some(mut actor) = host.actors.remove(&chat) {
-                    actor.stop_stored(w, host, stored);
-                    host.actors.insert(chat, actor);
+                if let Some(actor) = host.actors.get_mut(&chat) {
+                    actor.stop_stored(stored);
                 }
             }
             host.stopping = Some(Stopping::Ending { until: w.clock.awake + DEATHS_MICROS });
@@ -263,15 +264,13 @@ pub(crate) fn deliver(w: &mut World) {
         let message = w.new_message();
         let command = match &asked.wish {
             Wish::Open { text } => w.opening(text.clone().map(|text| (message, text))),
-            Wish::Send { text, by, send } => holdfast_core::input::Command::Send {
-                message,
-                text: text.clone(),
-                by: *by,
-                send: *send,
-            },
+            Wish::Send { text, by, send } => {
+                Command::Send { message, text: text.clone(), by: *by, send: *send }
+            }
             Wish::Plain(command) => command.clone(),
         };
-        let message = Message::Command { delivery, command: Box::new(command), operation: key };
+        let caller = Caller { principal: PRINCIPAL.to_owned(), operation: key };
+        let message = Message::Command { delivery, command: Box::new(command), caller };
         if let Some(actor) = host.actors.get_mut(&chat) {
             actor.inbox.push_back(message);
         }

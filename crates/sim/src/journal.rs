@@ -1,12 +1,17 @@
 //! The journal as its callers see it: what is handed in is stored a while later, by one writer and
 //! in order, or not; the answer comes later still. What was answered survives everything.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use holdfast_core::ids::ChatId;
 use holdfast_store::{CommitError, MemoryStore, Unit};
 
 use crate::check;
 use crate::world::World;
+
+/// How often in one life of a host what was heard for a chat is refused: as a whole, and a word by
+/// itself. A word that is refused twice by itself is passed over.
+const REFUSED_MAX: u32 = 2;
 
 /// What a commit comes of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +34,22 @@ pub(crate) struct Journal {
     waiting: VecDeque<(u64, Vec<Unit>, Cause)>,
     answered: BTreeMap<u64, Outcome>,
     next: u64,
+    /// Chats that could not be loaded again: what is decided for them may be fenced off.
+    pub(crate) stale: BTreeSet<ChatId>,
+    /// How often what was heard for a chat was refused.
+    refused: BTreeMap<ChatId, u32>,
 }
 
 impl Journal {
     pub(crate) fn new(store: MemoryStore) -> Self {
-        Self { store, waiting: VecDeque::new(), answered: BTreeMap::new(), next: 0 }
+        Self {
+            store,
+            waiting: VecDeque::new(),
+            answered: BTreeMap::new(),
+            next: 0,
+            stale: BTreeSet::new(),
+            refused: BTreeMap::new(),
+        }
     }
 
     /// Hands units in, and gives the ticket that their answer will have.
@@ -59,6 +75,22 @@ impl Journal {
     pub(crate) fn forget(&mut self) {
         self.waiting.clear();
         self.answered.clear();
+        self.stale.clear();
+        self.refused.clear();
+    }
+
+    /// Whether the store may refuse this: a word that is refused again and again is passed over, and
+    /// what an agent said is then lost, visibly.
+    fn may_refuse(&mut self, units: &[Unit], cause: Cause) -> bool {
+        let [unit] = units else { return false };
+        let refused = self.refused.entry(unit.chat).or_default();
+        *refused += 1;
+        cause == Cause::World && *refused <= REFUSED_MAX
+    }
+
+    /// Whether what was heard for this chat was just refused as a whole.
+    fn was_refused(&self, units: &[Unit]) -> bool {
+        units.iter().all(|unit| self.refused.get(&unit.chat) == Some(&1))
     }
 }
 
@@ -67,10 +99,19 @@ pub(crate) fn step(w: &mut World) {
     let Some((ticket, units, cause)) = w.journal.waiting.pop_front() else { return };
     let outcome = if w.disk_full {
         Err(CommitError::StorageFull)
+    } else if !w.calm
+        && w.journal.was_refused(&units)
+        && w.rng.permille(500)
+        && w.journal.may_refuse(&units, cause)
+    {
+        Err(CommitError::Refused("simulated again".to_owned()))
     } else if !w.calm && w.rng.permille(w.weather.commit_fails) {
-        match w.rng.below(3) {
+        match w.rng.below(4) {
             0 => Err(CommitError::Failed("simulated".to_owned())),
-            1 => Err(CommitError::Uncertain("simulated, not stored".to_owned())),
+            1 if w.journal.may_refuse(&units, cause) => {
+                Err(CommitError::Refused("simulated".to_owned()))
+            }
+            1 | 2 => Err(CommitError::Uncertain("simulated, not stored".to_owned())),
             _ => {
                 let _ = apply(w, units, cause);
                 Err(CommitError::Uncertain("simulated, stored".to_owned()))
@@ -101,6 +142,7 @@ fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
         Err(error) => {
             match &error {
                 CommitError::OperationExists | CommitError::SlotTaken { .. } => {}
+                CommitError::Fenced { chat, .. } if w.journal.stale.contains(chat) => {}
                 CommitError::Fenced { .. }
                 | CommitError::StorageFull
                 | CommitError::Uncertain(_)

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use holdfast_core::ids::AttemptId;
 use holdfast_keeper::core::{ConnectionId, Effect, Input, KeeperCore, Look, Pushed, Target};
 use holdfast_keeper::limits::MESSAGE_BYTES_MAX;
-use holdfast_keeper::protocol::{Message, Phase};
+use holdfast_keeper::protocol::{Call, Message, Phase, Refusal, Reply};
 use holdfast_keeper::record::{Exit, FoundBy, ProcessId, Survivor};
 use holdfast_keeper::spool::PowerCutFs;
 
@@ -281,6 +281,12 @@ impl Keeper {
             return self.feed(w, attempt, Input::Closed(connection));
         };
         match Message::take(&bytes, MESSAGE_BYTES_MAX) {
+            Ok(Some((message, _))) if refuses(w, &message) => {
+                let mut bytes = Vec::new();
+                Reply::Refused(Refusal::Busy).encode(message.id, &mut bytes);
+                send(w, connection, bytes);
+                Alive::Yes
+            }
             Ok(Some((message, _))) => self.feed(w, attempt, Input::Message(connection, message)),
             Ok(None) | Err(_) => {
                 w.fail("the host sent no whole message".to_owned());
@@ -320,6 +326,12 @@ impl Keeper {
         }
         self.feed(w, attempt, Input::OutsideSignal(15))
     }
+}
+
+/// Whether the keeper has no room for a frame: what fills it up is more than a history holds.
+fn refuses(w: &mut World, message: &Message<'_>) -> bool {
+    let frame = matches!(Call::decode(message), Ok(Call::WriteFrame(_) | Call::CancelFrame { .. }));
+    frame && !w.calm && w.rng.permille(w.weather.frames_refused)
 }
 
 /// Whether a process goes on.

@@ -2,10 +2,12 @@
 //! keeper in one thread, under a virtual clock and a seeded scheduler, with everything going wrong
 //! that may, and outside evidence to judge it by.
 //!
-//! What is real: [`holdfast_host::actor::Core`] with `decide` and `fold`, the ACP codec, the memory
-//! backend of the store, `KeeperCore` and the spool over a file system that forgets what was not
-//! synced. What is played: the shells around them (`actor`, `driver`, `host`, `keeper`: each does
-//! what its shell does, one thing at a time), the agents (`agent`), people and apps (`people`),
+//! What is real: [`holdfast_host::actor::Core`] with `decide` and `fold`, and all that the host's shells
+//! decide: [`holdfast_host::actor::work::Work`], the orders of a driver, the
+//! [`holdfast_host::attempt::Writer`], what is read of a spool and concluded from it; the ACP codec, the
+//! memory backend of the store, `KeeperCore` and the spool over a file system that forgets what was
+//! not synced. What is played: the I/O around them (`actor`, `driver`, `host`, `keeper`, each one
+//! thing at a time), the agents (`agent`), people and apps (`people`),
 //! the machine (`machine`) and the weather. What is known from outside is in `evidence`; the
 //! promises are in `check`; `settle` proves that every state has a way out.
 

@@ -8,7 +8,7 @@ use holdfast_core::fact::Author;
 use holdfast_core::frame::Answer as PromptAnswer;
 use holdfast_core::head::{Life, Strand};
 use holdfast_core::ids::{ChatId, MessageId};
-use holdfast_core::input::{Anyway, Choice, Command, Leftovers, Reply, Send, Session};
+use holdfast_core::input::{Anyway, ChangeChat, Choice, Command, Leftovers, Reply, Send, Session};
 use holdfast_core::refusal::Code;
 
 use crate::net::Answer;
@@ -104,7 +104,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::Resume { .. }
             | Command::Send { .. } => true,
             Command::Open { .. }
-            | Command::Title { .. }
+            | Command::Change(_)
             | Command::EditQueued { .. }
             | Command::WithdrawQueued { .. }
             | Command::PauseQueue
@@ -237,7 +237,10 @@ fn want(w: &mut World) {
             },
             Life::Closed | Life::Unborn | Life::Deleted => Command::Reopen,
         }),
-        97 => Wish::Plain(Command::Title { title: format!("named {}", w.token()) }),
+        97 => Wish::Plain(Command::Change(ChangeChat {
+            title: Some(format!("named {}", w.token())),
+            ..ChangeChat::default()
+        })),
         98 if w.rng.permille(300) => Wish::Plain(Command::Delete),
         _ => Wish::Plain(Command::Reopen),
     };

@@ -21,6 +21,10 @@ pub(crate) struct Weather {
     pub(crate) commit_fails: u64,
     /// Of births.
     pub(crate) birth_fails: u64,
+    /// Of texts that are read for a frame.
+    pub(crate) texts_unread: u64,
+    /// Of frames: the keeper has no room for them then.
+    pub(crate) frames_refused: u64,
     /// Of answers.
     pub(crate) answers_lost: u64,
     /// Of requests.
@@ -55,6 +59,12 @@ impl Weather {
         }
         if rng.permille(100) {
             weather.survivors = 200;
+        }
+        if rng.permille(200) {
+            weather.frames_refused = 150;
+        }
+        if rng.permille(100) {
+            weather.texts_unread = 400;
         }
         match rng.below(10) {
             0 => {}

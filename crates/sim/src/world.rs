@@ -150,10 +150,6 @@ impl World {
         self.pids
     }
 
-    pub(crate) fn wall(&self) -> Micros {
-        Micros(self.clock.wall)
-    }
-
     /// What a decision may know of the world now. No two of a host have the same time in a row.
     pub(crate) fn given(&mut self, chat: ChatId) -> Given {
         let now = self.clock.wall;
@@ -321,7 +317,7 @@ impl World {
         if let Some(host) = &self.host {
             at.extend(host.wakes_at());
             at.extend(host.actors.values().filter_map(crate::actor::Actor::wakes_at));
-            at.extend(host.drivers.values().filter_map(|driver| driver.retry_at));
+            at.extend(host.drivers.values().filter_map(crate::driver::Driver::wakes_at));
         }
         for folder in self.machine.folders.values() {
             if let Holder::Keeper(keeper) = &folder.holder {

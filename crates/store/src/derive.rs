@@ -2,7 +2,7 @@
 
 use holdfast_core::activity::{Activity, Lead, Process, Shown};
 use holdfast_core::fact::{Fact, RefusedWhy};
-use holdfast_core::head::{Head, Life};
+use holdfast_core::head::{Head, Life, Marks};
 use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::item::{Body, CallState, Field, Row};
 use holdfast_core::limits::{CODEC_STATE_BYTES_MAX, ITEM_TEXT_HEAD_BYTES, cut};
@@ -66,6 +66,7 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
         life,
         agent: String::new(),
         cwd: String::new(),
+        marks: Marks::default(),
         model: None,
         mode: None,
         shown: Shown::ToCheck,

@@ -11,6 +11,7 @@ pub mod journal;
 pub mod memory;
 pub mod query;
 pub mod rows;
+pub mod search;
 pub mod sqlite;
 
 pub use change::{Change, ChangeBounds, What};

@@ -26,7 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "holdfast-store",
         ],
     ),
-    // For tests only; nothing above names them.
+    // For tests and figures only; nothing above names them.
+    ("holdfast-bench", &["holdfast-core", "holdfast-store"]),
     (
         "holdfast-sim",
         &[

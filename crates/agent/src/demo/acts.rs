@@ -58,7 +58,12 @@ fn act(
         Directive::Die(code) => leave(code),
         Directive::Flood(bytes) => hostile::flood(agent, session, turn, bytes)?,
         Directive::Fork => hostile::fork(agent, session),
-        Directive::Stream { count, gap } => stream(agent, session, turn, count, gap)?,
+        Directive::Stream { count, gap } => {
+            stream(agent, session, turn, (count, gap), |number| format!("line {number}\n"))?;
+        }
+        Directive::Clock { count, gap } => {
+            stream(agent, session, turn, (count, gap), |_| format!("{}\n", now()))?;
+        }
         Directive::Tool { name, lasts } => tool(agent, session, turn, &name, lasts)?,
         Directive::Output(bytes) => hostile::output(agent, session, bytes),
         Directive::Plan(steps) => plan(agent, session, &steps),
@@ -85,14 +90,14 @@ fn stream(
     agent: &Agent,
     session: &Session,
     turn: &Arc<Turn>,
-    count: u64,
-    gap: Duration,
+    (count, gap): (u64, Duration),
+    line: impl Fn(u64) -> String,
 ) -> Result<(), Cut> {
     let message_id = agent.new_id("msg");
     let mut said = String::new();
     let mut ended = Ok(());
     for number in 1..=count {
-        let line = format!("line {number}\n");
+        let line = line(number);
         session.chunk(agent, "agent_message_chunk", &message_id, &line);
         said.push_str(&line);
         ended = turn.rest(gap);
@@ -102,6 +107,13 @@ fn stream(
     }
     session.store(&Record::Agent { text: said, message_id });
     ended
+}
+
+/// Microseconds since 1970.
+#[allow(clippy::disallowed_methods, reason = "what it says is the time")]
+fn now() -> u128 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_micros())
 }
 
 fn tool(

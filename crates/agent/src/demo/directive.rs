@@ -47,6 +47,8 @@ pub(super) enum Directive {
     Fork,
     /// `[[stream N MS]]`: chunks `line 1\n`, `line 2\n`, … with so many milliseconds between.
     Stream { count: u64, gap: Duration },
+    /// `[[clock N MS]]`: the same, but each line is the time in microseconds since 1970, as it is said.
+    Clock { count: u64, gap: Duration },
     /// `[[tool NAME SECONDS]]`: a tool call that runs and completes with output.
     Tool { name: String, lasts: Duration },
     /// `[[output BYTES]]`: a tool call whose output has that many bytes.
@@ -135,7 +137,12 @@ fn read(inside: &str) -> Option<Directive> {
         "die" => arguments.parse().map(Directive::Die).map_err(|_| "die CODE"),
         "flood" => bytes(arguments).map(Directive::Flood).ok_or("flood BYTES"),
         "fork" => Ok(Directive::Fork),
-        "stream" => stream(arguments).ok_or("stream N MS"),
+        "stream" => stream(arguments)
+            .map(|(count, gap)| Directive::Stream { count, gap })
+            .ok_or("stream N MS"),
+        "clock" => stream(arguments)
+            .map(|(count, gap)| Directive::Clock { count, gap })
+            .ok_or("clock N MS"),
         "tool" => tool(arguments).ok_or("tool NAME SECONDS"),
         "output" => bytes(arguments).map(Directive::Output).ok_or("output BYTES"),
         "plan" => Ok(Directive::Plan(bar_separated(arguments))),
@@ -182,11 +189,11 @@ fn background(kind: BackgroundKind, arguments: &str) -> Option<Directive> {
     timed(arguments).map(|(lasts, label)| Directive::Background { kind, lasts, label })
 }
 
-fn stream(arguments: &str) -> Option<Directive> {
+fn stream(arguments: &str) -> Option<(u64, Duration)> {
     let (count, gap) = arguments.split_once(char::is_whitespace)?;
     let count = count.parse().ok().filter(|count| *count <= CHUNKS_MAX)?;
     let milliseconds: u32 = gap.trim().parse().ok()?;
-    Some(Directive::Stream { count, gap: Duration::from_millis(milliseconds.into()) })
+    Some((count, Duration::from_millis(milliseconds.into())))
 }
 
 /// `NAME SECONDS`; the name may hold spaces.
@@ -288,6 +295,7 @@ mod tests {
             ("[[flood 10]]", Directive::Flood(10)),
             ("[[fork]]", Directive::Fork),
             ("[[endless]]", Directive::Endless),
+            ("[[clock 3 20]]", Directive::Clock { count: 3, gap: secs(0.02) }),
             ("[[stream 3 20]]", Directive::Stream { count: 3, gap: secs(0.02) }),
             (
                 "[[tool read file 1]]",

@@ -1,11 +1,15 @@
 //! The life of a chat: opened, named, closed, opened again, deleted.
 
 use super::{Draft, message, offer};
+use crate::effect::comes_back;
 use crate::fact::{Fact, Namer, Paused, StopWhy};
-use crate::head::Life;
+use crate::head::{Life, Phase};
 use crate::ids::Subject;
-use crate::input::{Command, Leftovers, Reply, Send};
-use crate::limits::{CWD_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX, cut};
+use crate::input::{ChangeChat, Command, Leftovers, Reply, Send};
+use crate::limits::{
+    CWD_BYTES_MAX, FOLDER_CHARS_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX,
+    TITLE_CHARS_MAX, cut,
+};
 use crate::refusal::{Code, Refusal};
 
 pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
@@ -38,10 +42,75 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
     Ok(Reply::Opened { chat: d.given.chat, receipt })
 }
 
-pub(super) fn title(d: &mut Draft<'_>, title: String) -> Result<Reply, Refusal> {
-    let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
-    d.push(Fact::ChatTitled { title, by: Namer::Person });
+/// What is to be another becomes another, all of it or nothing.
+pub(super) fn change(d: &mut Draft<'_>, change: ChangeChat) -> Result<Reply, Refusal> {
+    let ChangeChat { title, slot, pinned, folder, tags, muted, unread, model, mode } = change;
+    let mut facts = Vec::new();
+    if let Some(title) = title {
+        let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
+        facts.push(Fact::ChatTitled { title, by: Namer::Person });
+    }
+    if let Some(slot) = slot {
+        let slot = if slot.trim().is_empty() { None } else { Some(slot_name(&slot)?) };
+        facts.push(Fact::SlotBound { slot });
+    }
+    if let Some(pinned) = pinned {
+        facts.push(Fact::ChatPinned { pinned });
+    }
+    if let Some(folder) = folder {
+        let none = folder.trim().is_empty();
+        let folder = if none { None } else { Some(trimmed("folder", &folder, FOLDER_CHARS_MAX)?) };
+        facts.push(Fact::ChatFiled { folder });
+    }
+    if let Some(tags) = tags {
+        facts.push(Fact::ChatTagged { tags: tag_names(&tags)? });
+    }
+    if let Some(muted) = muted {
+        facts.push(Fact::ChatMuted { muted });
+    }
+    if let Some(unread) = unread {
+        facts.push(Fact::ChatSeen { seen: !unread });
+    }
+    if model.is_some() || mode.is_some() {
+        facts.push(tuned(d, model, mode)?);
+    }
+    for fact in facts {
+        d.push(fact);
+    }
     Ok(Reply::Row)
+}
+
+/// A running agent gets another model or mode by a new start, once it has nothing to do.
+fn tuned(d: &Draft<'_>, model: Option<String>, mode: Option<String>) -> Result<Fact, Refusal> {
+    let name = |field, text: Option<String>| {
+        text.map(|text| trimmed(field, &text, TITLE_CHARS_MAX)).transpose()
+    };
+    let (model, mode) = (name("model", model)?, name("mode", mode)?);
+    let head = &d.chat.head;
+    if head.attempt.as_ref().is_some_and(|attempt| {
+        attempt.phase == Phase::Ready && !comes_back(attempt) && attempt.stop.is_none()
+    }) {
+        let field = if model.is_some() { "model" } else { "mode" };
+        let text = "This agent cannot bring its session back, and a new model or mode needs a new \
+            start. Open another chat with it.";
+        return Err(Refusal::new(Code::NotSupported, text).field(field));
+    }
+    Ok(Fact::ChatTuned { model, mode })
+}
+
+fn tag_names(tags: &[String]) -> Result<Vec<String>, Refusal> {
+    if tags.len() > TAGS_MAX {
+        let text = format!("A chat has at most {TAGS_MAX} tags.");
+        return Err(Refusal::new(Code::InvalidField, text).field("tags").limit(TAGS_MAX));
+    }
+    let mut names: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = trimmed("tags", tag, TAG_CHARS_MAX)?;
+        if !names.contains(&tag) {
+            names.push(tag);
+        }
+    }
+    Ok(names)
 }
 
 pub(super) fn titled_by_agent(d: &mut Draft<'_>, title: &str) {
@@ -74,6 +143,10 @@ pub(super) fn reopen(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
 }
 
 pub(super) fn delete(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
+    if d.chat.head.marks.pinned {
+        let text = "The chat is pinned. Unpin it first, if it is really to be deleted.";
+        return Err(Refusal::new(Code::ChatPinned, text));
+    }
     go_away(d, StopWhy::Delete);
     d.push(Fact::ChatDeleted);
     Ok(Reply::Done)

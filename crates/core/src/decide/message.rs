@@ -3,8 +3,10 @@
 
 use super::{Draft, attempt, offer, queue, turn};
 use crate::digest;
-use crate::effect::asks;
-use crate::fact::{Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, WithdrawnWhy};
+use crate::effect::{asks, rests};
+use crate::fact::{
+    Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, StopWhy, WithdrawnWhy,
+};
 use crate::frame::Outgoing;
 use crate::head::{Delivery, Life, Phase, Queued, Strand};
 use crate::ids::{FrameNo, MessageId, Subject};
@@ -105,6 +107,11 @@ pub(super) fn advance(d: &mut Draft<'_>) {
         }
         return;
     };
+    if d.chat.head.tuned && rests(d.chat) {
+        let (attempt, why) = (attempt.id, StopWhy::Ordered);
+        d.push(Fact::StopRequested { attempt, why });
+        return;
+    }
     let Some(queued) = queued else { return };
     let ready = attempt.phase == Phase::Ready && attempt.stop.is_none();
     if !ready || d.is_full() || d.chat.head.outstanding.is_some() {

@@ -32,7 +32,7 @@ use crate::fold::fold;
 use crate::head::Chat;
 use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, TaskId};
 use crate::input::{
-    Anyway, Boot, Choice, Command, Given, Input, KeeperEvent, Reply, Send, Session,
+    Anyway, Boot, ChangeChat, Choice, Command, Given, Input, KeeperEvent, Reply, Send, Session,
 };
 use crate::item::Row;
 use crate::offer::{Cause, Snapshot};

@@ -15,6 +15,7 @@ use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal, Sessions};
 use holdfast_http::port::StopAgents;
+use holdfast_store::search::{self, Search};
 use holdfast_store::{Options, Sqlite, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -122,7 +123,8 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     let token = data.token()?;
     let (wish, mut wishes) = mpsc::channel(4);
     let stopping = CancellationToken::new();
-    let border = Arc::new(Border::new(host.clone(), wish));
+    let search = index(&host, &data);
+    let border = Arc::new(Border::new(host.clone(), wish, search));
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let sessions = Arc::new(data.sessions(&token)?);
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone())
@@ -154,6 +156,22 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
         Wish::Stop(_) => Ended::Stopped,
         Wish::Restart => Ended::Replaced(listen),
     })
+}
+
+/// The index of all transcripts, which follows the store from now on. A host without one serves
+/// everything else.
+fn index(host: &Host, data: &DataDir) -> Option<Search> {
+    let store = host.store();
+    match Search::open(data.path(), store.incarnation()) {
+        Ok(search) => {
+            tokio::spawn(search::follow(search.clone(), store));
+            Some(search)
+        }
+        Err(error) => {
+            host.note_damage(format!("Transcripts cannot be searched: {error}."));
+            None
+        }
+    }
 }
 
 fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {

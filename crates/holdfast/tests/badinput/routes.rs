@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use self::Takes::{Flag, List, Text, Word};
+use self::Takes::{Flag, Id, List, Text, Word};
 
 /// Where the routes are written down; one that the table lacks fails the test.
 const ROUTER: &str = include_str!("../../../http/src/routes/mod.rs");
@@ -18,6 +18,8 @@ pub(crate) enum Takes {
     Text(usize),
     /// One of some words.
     Word,
+    /// An id.
+    Id,
     /// `true` or `false`.
     Flag,
     /// A list.
@@ -76,7 +78,22 @@ pub(crate) const ROUTES: &[Route] = &[
         &["agent"],
     ),
     read("/api/v1/chats/{chat}/"),
-    fields("PATCH", "/api/v1/chats/{chat}/", &[("title", Text(200))], &[]),
+    fields(
+        "PATCH",
+        "/api/v1/chats/{chat}/",
+        &[
+            ("title", Text(200)),
+            ("slot", Text(64)),
+            ("pinned", Flag),
+            ("folder", Text(200)),
+            ("tags", List),
+            ("muted", Flag),
+            ("unread", Flag),
+            ("model", Text(200)),
+            ("mode", Text(200)),
+        ],
+        &[],
+    ),
     write("DELETE", "/api/v1/chats/{chat}/"),
     fields("POST", "/api/v1/chats/{chat}/close", &[("leftovers", Word)], &[]),
     write("POST", "/api/v1/chats/{chat}/reopen"),
@@ -118,7 +135,10 @@ pub(crate) const ROUTES: &[Route] = &[
         &["text"],
     ),
     write("POST", "/api/v1/chats/{chat}/queue/{message}/send-now"),
+    read("/api/v1/search"),
+    fields("PUT", "/api/v1/slots/{slot}", &[("chat", Id)], &["chat"]),
     read("/api/v1/offers"),
+    read("/api/v1/offers/{chat}/recap"),
     fields("POST", "/api/v1/offers/resume", &[("chats", List), ("as_of", Text(200))], &["chats"]),
     fields("POST", "/api/v1/offers/dismiss", &[("chats", List), ("as_of", Text(200))], &["chats"]),
     read("/api/v1/receipts/{receipt}"),
@@ -148,6 +168,8 @@ pub(crate) fn base(route: &Route) -> Map<String, Value> {
         "choice" => json!("discard"),
         "chats" => json!([]),
         "messages" => json!([]),
+        // One that is not there, so that nothing changes.
+        "chat" => json!("chat_00000000000000000000000000000009"),
         _ => json!("x"),
     };
     route.required.iter().map(|field| ((*field).to_owned(), value(field))).collect()

@@ -53,6 +53,7 @@ impl<'a> Scene<'a> {
             "prompt" => &self.prompt,
             "task" => &self.task,
             "receipt" => &self.receipt,
+            "slot" => "desk",
             other => panic!("no id for {other}"),
         }
     }

@@ -83,10 +83,10 @@ fn values_that_only_look_right_are_refused() {
             (find("PATCH", "/{chat}/"), json!({ "title": "" }), 400, "empty_field", Some("title")),
             (
                 find("PATCH", "/{chat}/"),
-                json!({ "pinned": true }),
-                409,
-                "not_supported",
-                Some("pinned"),
+                json!({ "pinned": true, "tags": ["a", 1] }),
+                400,
+                "invalid_field",
+                Some("tags[1]"),
             ),
             (
                 find("PUT", "/order"),

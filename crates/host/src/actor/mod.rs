@@ -1,8 +1,10 @@
 //! One chat: all its inputs pass here, in one order.
 
 mod core;
-mod orders;
+mod effects;
+pub mod orders;
 mod shell;
+pub mod work;
 
 pub(crate) use self::core::keeper_events;
 pub use self::core::{Core, Prepared};

@@ -1,125 +1,150 @@
-//! What a chat owes, as orders to the driver of its attempt.
+//! What a chat owes, as orders to the driver of its attempt. All of it is without I/O: the shell and
+//! the simulation have it done.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use holdfast_agent::codec::EncodeError;
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::frame::Outgoing;
+use holdfast_core::frame::{Issued, Outgoing};
 use holdfast_core::head::Phase;
-use holdfast_core::limits::{HEAD_BYTES_MAX, STOP_GRACE_MICROS};
+use holdfast_core::ids::{AttemptId, MessageId};
+use holdfast_core::limits::STOP_GRACE_MICROS;
 
-use super::shell::Actor;
-use crate::attempt::{self, Driver, FrameOrder, StopOrder};
+use super::core::Core;
+use crate::attempt::{FrameOrder, Orders, StopOrder};
 
-impl Actor {
-    /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
-    pub(super) async fn reconcile(&mut self, origin: attempt::Origin) {
-        debug_assert!(
-            serde_json::to_vec(&self.core.chat().head)
-                .map_or(true, |head| head.len() <= HEAD_BYTES_MAX * 4),
-            "the head of {} has outgrown its bound",
-            self.id
-        );
-        let owed = self.core.owed();
-        let current = owed.as_ref().map(|owed| owed.attempt);
-        if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) != current) {
-            driver.finish();
-        }
-        let Some(owed) = owed else { return };
-        if self.driver.is_none() && self.shared.is_stopping() {
-            // What was decided to start after the stop is started by the next host.
-            return;
-        }
-        if self.driver.is_none() {
-            self.driver = Some(self.spawn_driver(&owed, origin));
-        }
-        self.order(&owed).await;
+/// What is done about a chat's drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The attempt whose death is committed: its driver is told so, and let go.
+    pub finished: Option<AttemptId>,
+    /// What is done then.
+    pub then: Then,
+}
+
+/// What is done about the attempt that the chat has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: it has none, or the next host sees to it.
+    Nothing,
+    /// Its driver is started and given orders.
+    Start,
+    /// Its driver is given orders.
+    Order,
+}
+
+/// Whether the host takes anything on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostLife {
+    /// It does.
+    Runs,
+    /// It is stopping.
+    Stops,
+}
+
+/// What is done about the drivers of a chat that has this one and owes this.
+#[must_use]
+pub fn plan(driver: Option<AttemptId>, owed: Option<&Owed>, host: HostLife) -> Plan {
+    let current = owed.map(|owed| owed.attempt);
+    let finished = driver.filter(|driver| Some(*driver) != current);
+    let then = match (current, driver, host) {
+        (None, ..) => Then::Nothing,
+        (Some(current), Some(driver), _) if driver == current => Then::Order,
+        // What was decided to start after the stop is started by the next host.
+        (Some(_), _, HostLife::Stops) => Then::Nothing,
+        (Some(_), _, HostLife::Runs) => Then::Start,
+    };
+    Plan { finished, then }
+}
+
+/// Orders that were drawn up.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// They.
+    pub orders: Orders,
+    /// Whether a frame is not among them as its text was not to be had: they are drawn up again.
+    pub unordered: bool,
+}
+
+/// The messages whose texts the next orders need, in their order.
+pub fn texts_needed<'a>(
+    owed: &'a Owed,
+    before: &'a Orders,
+) -> impl Iterator<Item = MessageId> + 'a {
+    let new = owed.frames.iter().filter(|issued| !before.frames.contains_key(&issued.frame.0));
+    new.filter_map(text_of)
+}
+
+fn text_of(issued: &Issued) -> Option<MessageId> {
+    match &issued.out {
+        Outgoing::Message { message } => Some(*message),
+        Outgoing::Protocol(_)
+        | Outgoing::Answer { .. }
+        | Outgoing::Interrupt
+        | Outgoing::StopTask { .. } => None,
     }
+}
 
-    fn spawn_driver(&self, owed: &Owed, origin: attempt::Origin) -> Driver {
-        let head = &self.core.chat().head;
-        let start = attempt::StartSpec {
-            chat: self.id,
-            attempt: owed.attempt,
-            secret: owed.secret.clone(),
-            agent: head.agent.clone(),
-            cwd: head.cwd.clone(),
-            position: self.core.position(),
-            resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
-            pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),
-            kept: attempt::Known::of(&self.core.chat().aside.leftovers),
-        };
-        attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
-    }
-
-    /// The text that a frame needs beside its intent.
-    async fn text_of(&self, out: &Outgoing) -> Result<Option<String>, String> {
-        let Outgoing::Message { message } = out else { return Ok(None) };
-        match self.shared.store.message(self.id, *message).await {
-            Ok(Some(row)) => Ok(Some(row.text)),
-            Ok(None) => Err(format!("the text of {message} is not there")),
-            Err(error) => Err(error.to_string()),
+/// What the driver is ordered, that was ordered this before. Frames are written in their order: what
+/// comes behind one that cannot be written yet waits too.
+#[must_use]
+pub fn draw_up(
+    core: &Core,
+    owed: &Owed,
+    before: Orders,
+    texts: &BTreeMap<MessageId, String>,
+) -> Drawn {
+    let mut orders = before;
+    let mut unordered = false;
+    for issued in &owed.frames {
+        if orders.frames.contains_key(&issued.frame.0) {
+            continue;
         }
-    }
-
-    async fn order(&mut self, owed: &Owed) {
-        self.unordered = false;
-        let Some(driver) = self.driver.take() else { return };
-        let mut orders = driver.orders();
-        for issued in &owed.frames {
-            if orders.frames.contains_key(&issued.frame.0) {
-                continue;
+        let message = text_of(issued);
+        let text = message.and_then(|message| texts.get(&message));
+        if message.is_some() && text.is_none() {
+            unordered = true;
+            break;
+        }
+        let frame = match core.encode(issued, text.map(String::as_str)) {
+            Ok(bytes) => FrameOrder::Write(bytes.into()),
+            Err(
+                error @ (EncodeError::PromptGone { .. }
+                | EncodeError::TaskGone { .. }
+                | EncodeError::TaskNotStoppable { .. }),
+            ) => {
+                tracing::info!(frame = issued.frame.0, "passed over: {error}");
+                FrameOrder::Cancel
             }
-            let text = match self.text_of(&issued.out).await {
-                Ok(text) => text,
-                Err(why) => {
-                    tracing::warn!(chat = %self.id, frame = issued.frame.0, "not yet: {why}");
-                    self.unordered = true;
-                    break;
-                }
-            };
-            let frame = match self.core.encode(issued, text.as_deref()) {
-                Ok(bytes) => FrameOrder::Write(bytes.into()),
-                Err(
-                    error @ (EncodeError::PromptGone { .. }
-                    | EncodeError::TaskGone { .. }
-                    | EncodeError::TaskNotStoppable { .. }),
-                ) => {
-                    tracing::info!(chat = %self.id, frame = issued.frame.0, "passed over: {error}");
-                    FrameOrder::Cancel
-                }
-                Err(error) => {
-                    // Frames are written in their order: what comes behind it waits too.
-                    tracing::error!(chat = %self.id, frame = issued.frame.0, "{error}");
-                    break;
-                }
-            };
-            orders.frames.insert(issued.frame.0, frame);
-        }
-        if let Some(frame) = owed.withdraw {
-            orders.frames.insert(frame.0, FrameOrder::Cancel);
-        }
-        let first = owed.frames.first().map(|issued| issued.frame.0);
-        orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
-        orders.stop = owed.stop.map(|why| StopOrder {
-            leaving: why == StopWhy::CloseLeaving,
-            grace: Duration::from_micros(STOP_GRACE_MICROS),
-            unless_after: match why {
-                StopWhy::Idle => Some(self.core.position().0),
-                StopWhy::Offered(_)
-                | StopWhy::Close
-                | StopWhy::CloseLeaving
-                | StopWhy::Delete
-                | StopWhy::Ordered
-                | StopWhy::StartFailed => None,
-            },
-        });
-        let attempt = self.core.chat().head.attempt.as_ref();
-        orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
-        orders.acknowledged = self.core.position().0;
-        driver.give(orders);
-        self.driver = Some(driver);
+            Err(error) => {
+                tracing::error!(attempt = %owed.attempt, frame = issued.frame.0, "{error}");
+                break;
+            }
+        };
+        orders.frames.insert(issued.frame.0, frame);
     }
+    if let Some(frame) = owed.withdraw {
+        orders.frames.insert(frame.0, FrameOrder::Cancel);
+    }
+    let first = owed.frames.first().map(|issued| issued.frame.0);
+    orders.frames.retain(|number, _| first.is_some_and(|first| *number >= first));
+    orders.stop = owed.stop.map(|why| StopOrder {
+        leaving: why == StopWhy::CloseLeaving,
+        grace: Duration::from_micros(STOP_GRACE_MICROS),
+        unless_after: match why {
+            StopWhy::Idle => Some(core.position().0),
+            StopWhy::Offered(_)
+            | StopWhy::Close
+            | StopWhy::CloseLeaving
+            | StopWhy::Delete
+            | StopWhy::Ordered
+            | StopWhy::StartFailed => None,
+        },
+    });
+    let attempt = core.chat().head.attempt.as_ref();
+    orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
+    orders.acknowledged = core.position().0;
+    Drawn { orders, unordered }
 }

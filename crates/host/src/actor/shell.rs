@@ -1,46 +1,33 @@
-//! The task around one actor: it feeds [`Core`], commits what it decides, and only then answers,
-//! and has done what the chat owes. A batch of the agent's words is committed at once where it
-//! holds facts, and after [`TEXT_COMMIT_DELAY`] where it is text alone.
+//! The task around one actor: it does what its [`Work`] says is next, and tells it what came of it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
-use holdfast_core::ids::{AttemptId, ChatId, Position};
-use holdfast_core::input::{Caller, Command, Input, KeeperEvent, Reply};
+use holdfast_core::ids::{AttemptId, ChatId};
+use holdfast_core::input::{Caller, Command, Given, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
-use holdfast_keeper::Record;
-use holdfast_store::{CommitError, Operation, QueryError, Unit};
+use holdfast_store::{QueryError, Unit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::core::Core;
-use crate::attempt::{self, Driver, Word};
+use super::work::{Asked, Next, ROOM_RETRY, Work};
+use crate::attempt::{Driver, Word};
 use crate::clock;
 use crate::host::Shared;
 
-/// How long text alone waits to be committed, so that many pieces share one commit.
-const TEXT_COMMIT_DELAY: Duration = Duration::from_millis(50);
-/// Bytes of records that one batch holds; one record at least.
-const BATCH_BYTES_MAX: usize = 1024 * 1024;
-/// Records that one batch holds.
-const BATCH_RECORDS_MAX: usize = 512;
 /// Commands that wait for one actor.
 const COMMANDS_WAITING_MAX: usize = 256;
 /// Words of an agent that wait for its actor.
 const WORDS_WAITING_MAX: usize = 4;
 /// How often time is let pass.
 const TICK: Duration = Duration::from_secs(1);
-/// How soon a commit that found no room is tried again.
-const ROOM_RETRY: Duration = Duration::from_secs(1);
 /// How long an actor that owes nothing stays loaded.
 const UNLOAD_AFTER: Duration = Duration::from_secs(60);
 /// How long commands wait until it is known whether the attempt of an earlier host lives.
 const FINDING_MAX: Duration = Duration::from_secs(5);
-/// How often a record that cannot be stored is tried before it is passed over.
-const RECORD_TRIES: u32 = 3;
 
 /// What an actor is told.
 #[derive(Debug)]
@@ -118,52 +105,32 @@ async fn refuse_all(
     }
 }
 
-/// What was read of an attempt and is not committed.
-#[derive(Debug, Clone)]
-enum Heard {
-    Record(Record, Position),
-    Event(KeeperEvent),
-}
-
 pub(super) struct Actor {
     pub(super) shared: Arc<Shared>,
     pub(super) id: ChatId,
-    pub(super) core: Core,
+    pub(super) work: Work,
     pub(super) driver: Option<Driver>,
     words: mpsc::Receiver<(AttemptId, Word)>,
     /// Kept so that `words` never closes, and given to each driver.
     pub(super) speak: mpsc::Sender<(AttemptId, Word)>,
-    /// What the open batch was made of, to be taken in again if it is not committed.
-    heard: VecDeque<(AttemptId, Heard)>,
-    heard_bytes: usize,
-    /// When the open batch has to be committed.
-    due: Option<Instant>,
-    /// Until when there is no room.
-    blocked: Option<Instant>,
-    last_word: Awake,
-    /// Whether a frame could not be ordered because the store could not be asked.
-    pub(super) unordered: bool,
+}
+
+/// Who waits for what is done next.
+#[derive(Debug)]
+enum Asker {
+    Nobody,
+    Command(oneshot::Sender<Result<Reply, Refusal>>),
+    Stop(oneshot::Sender<Option<Unit>>, oneshot::Receiver<bool>),
 }
 
 impl Actor {
     async fn load(shared: Arc<Shared>, id: ChatId) -> Result<Self, Refusal> {
         let core = load_core(&shared, id).await?;
         let (speak, words) = mpsc::channel(WORDS_WAITING_MAX);
-        let mut actor = Self {
-            shared,
-            id,
-            core,
-            driver: None,
-            words,
-            speak,
-            heard: VecDeque::new(),
-            heard_bytes: 0,
-            due: None,
-            blocked: None,
-            last_word: clock::awake(),
-            unordered: false,
-        };
-        actor.reconcile(attempt::Origin::Adopted).await;
+        let release_after = shared.options.release_after;
+        let (work, next) = Work::begin(core, id, clock::awake(), release_after);
+        let mut actor = Self { shared, id, work, driver: None, words, speak };
+        actor.go_on(next, Asker::Nobody).await;
         Ok(actor)
     }
 
@@ -177,7 +144,7 @@ impl Actor {
         // Effects of a chat that waits for nothing but a start are owed from the first moment.
         self.tick().await;
         loop {
-            let wake = self.blocked.or(self.due);
+            let wake = self.work.wakes_at().map(timer_of);
             tokio::select! {
                 biased;
                 message = messages.recv() => match message {
@@ -188,10 +155,10 @@ impl Actor {
                     None => return,
                 },
                 () = sleep_until(wake.unwrap_or_else(clock::timer)), if wake.is_some() => {
-                    self.blocked = None;
-                    if self.core.is_dirty() { self.commit_heard().await } else { self.retake().await }
+                    let next = self.work.wake(&mut moment(self.id));
+                    self.go_on(next, Asker::Nobody).await;
                 }
-                word = self.words.recv(), if self.blocked.is_none() => {
+                word = self.words.recv(), if self.work.takes_words() => {
                     if let Some((attempt, word)) = word {
                         idle_since = clock::timer();
                         self.word(attempt, word).await;
@@ -199,7 +166,7 @@ impl Actor {
                 }
                 _ = tick.tick() => {
                     self.tick().await;
-                    let idle = self.driver.is_none() && self.heard.is_empty();
+                    let idle = self.driver.is_none() && self.work.is_idle();
                     let long = clock::timer().duration_since(idle_since) > UNLOAD_AFTER;
                     if idle && long && self.shared.unload(self.id, &messages) {
                         return;
@@ -217,7 +184,7 @@ impl Actor {
         let Some(mut finding) = finding else { return waiting };
         let bound = sleep_until(clock::timer() + FINDING_MAX);
         tokio::pin!(bound);
-        while self.blocked.is_none() && waiting.len() < COMMANDS_WAITING_MAX {
+        while self.work.takes_words() && waiting.len() < COMMANDS_WAITING_MAX {
             tokio::select! {
                 biased;
                 word = self.words.recv() => if let Some((attempt, word)) = word {
@@ -233,7 +200,7 @@ impl Actor {
             }
         }
         // What it was told last may still be on its way.
-        while self.blocked.is_none()
+        while self.work.takes_words()
             && let Ok((attempt, word)) = self.words.try_recv()
         {
             self.word(attempt, word).await;
@@ -242,252 +209,97 @@ impl Actor {
     }
 
     async fn message(&mut self, message: Message) {
-        self.flush().await;
-        match message {
+        let mut moment = moment(self.id);
+        let (next, asker) = match message {
             Message::Command { command, caller, reply } => {
-                let answer = self.command(*command, caller).await;
-                holdfast_fault::point("host.reply.before");
-                let _ = reply.send(answer);
+                let kind = match &*command {
+                    Command::Open { agent, .. } => Some(self.shared.kind_of(agent)),
+                    _ => None,
+                };
+                let asked = Asked { command: *command, caller, kind };
+                (self.work.command(asked, &mut moment), Asker::Command(reply))
             }
-            Message::Prepare(prepare) => self.prepare_stop(prepare).await,
-        }
-    }
-
-    async fn command(&mut self, command: Command, caller: Caller) -> Result<Reply, Refusal> {
-        if let Command::Open { agent, .. } = &command {
-            self.core.set_kind(self.shared.kind_of(agent));
-        }
-        let mut reloaded = false;
-        loop {
-            let given = clock::given(self.id);
-            let reply = self.core.command(command.clone(), &given)?;
-            let stored = caller.operation.clone().map(|operation| Operation {
-                principal: caller.principal.clone(),
-                key: operation.key,
-                body: operation.body,
-                reply: reply.clone(),
-            });
-            let Some(mut unit) = self.core.prepare(given.at, stored).unit else {
-                return Ok(reply);
-            };
-            if let Command::Send { .. } = &command {
-                unit.clear_draft = Some(caller.principal.clone());
+            Message::Prepare(Prepare { why, unit, outcome }) => {
+                (self.work.prepare_stop(why, &mut moment), Asker::Stop(unit, outcome))
             }
-            match self.shared.store.commit(vec![unit]).await {
-                Ok(_) => {
-                    self.core.committed();
-                    holdfast_fault::point("host.effects.before");
-                    self.reconcile(attempt::Origin::Fresh).await;
-                    return Ok(reply);
-                }
-                Err(CommitError::Fenced { .. }) if !reloaded => {
-                    reloaded = true;
-                    self.core.abandon();
-                    self.reload().await?;
-                }
-                Err(error) => {
-                    self.core.abandon();
-                    let uncertain =
-                        matches!(error, CommitError::Uncertain(_) | CommitError::Fenced { .. });
-                    if uncertain {
-                        self.reload().await?;
-                    }
-                    if let CommitError::Failed(_) | CommitError::Refused(_) = &error {
-                        tracing::error!(chat = %self.id, "{error}");
-                    }
-                    return Err(error.refusal());
-                }
-            }
-        }
-    }
-
-    async fn prepare_stop(&mut self, prepare: Prepare) {
-        let given = clock::given(self.id);
-        let _ = self.core.command(Command::Stop { why: prepare.why }, &given);
-        let unit = self.core.prepare(given.at, None).unit;
-        if unit.is_none() {
-            self.core.abandon();
-            let _ = prepare.unit.send(None);
-            return;
-        }
-        let _ = prepare.unit.send(unit);
-        if prepare.outcome.await == Ok(true) {
-            self.core.committed();
-            self.reconcile(attempt::Origin::Fresh).await;
-        } else {
-            self.core.abandon();
-            let _ = self.reload().await;
-        }
+        };
+        self.go_on(next, asker).await;
     }
 
     /// Takes in one word of a driver, and what else is there already.
     async fn word(&mut self, attempt: AttemptId, word: Word) {
+        let mut moment = moment(self.id);
         let mut next = Some((attempt, word));
         while let Some((attempt, word)) = next {
-            let heard = match word {
-                Word::Record(record, position) => Heard::Record(record, position),
-                Word::Event(event) => Heard::Event(event),
-            };
-            self.hear(attempt, heard);
-            let full = self.heard_bytes >= BATCH_BYTES_MAX || self.heard.len() >= BATCH_RECORDS_MAX;
-            next = if full { None } else { self.words.try_recv().ok() };
+            self.work.hear(attempt, word, &mut moment);
+            next = if self.work.is_full() { None } else { self.words.try_recv().ok() };
         }
-        if self.core.is_urgent() || self.heard_bytes >= BATCH_BYTES_MAX {
-            self.commit_heard().await;
-        } else if self.core.is_dirty() {
-            self.due.get_or_insert_with(|| clock::timer() + TEXT_COMMIT_DELAY);
-        } else {
-            self.forget_heard();
-        }
-    }
-
-    /// What was heard is committed, or made nothing to commit.
-    fn forget_heard(&mut self) {
-        self.heard.clear();
-        self.heard_bytes = 0;
-    }
-
-    fn hear(&mut self, attempt: AttemptId, heard: Heard) {
-        self.take_in(attempt, &heard);
-        self.heard_bytes += match &heard {
-            Heard::Record(Record::Line(line), _) => line.len(),
-            Heard::Record(..) | Heard::Event(_) => 64,
-        };
-        self.heard.push_back((attempt, heard));
-    }
-
-    fn take_in(&mut self, attempt: AttemptId, heard: &Heard) {
-        let given = clock::given(self.id);
-        self.last_word = given.awake;
-        match heard {
-            Heard::Record(record, next) => {
-                for delta in self.core.record(attempt, record, *next, &given) {
-                    self.shared.publish(delta);
-                }
-            }
-            Heard::Event(event) => {
-                if let KeeperEvent::Dead { .. } = event {
-                    holdfast_fault::point("host.death.before");
-                }
-                self.core.keeper(attempt, event.clone(), &given);
-            }
-        }
-    }
-
-    /// Commits what was heard and is not committed, before anything else is decided.
-    async fn flush(&mut self) {
-        if self.core.is_dirty() {
-            self.commit_heard().await;
-        }
-    }
-
-    async fn commit_heard(&mut self) {
-        self.due = None;
-        let Some(unit) = self.core.prepare(clock::wall(), None).unit else {
-            self.forget_heard();
-            return;
-        };
-        match self.shared.store.commit(vec![unit]).await {
-            Ok(_) => {
-                self.core.committed();
-                self.forget_heard();
-                holdfast_fault::point("host.effects.before");
-                self.reconcile(attempt::Origin::Fresh).await;
-            }
-            Err(error) => self.not_committed(error).await,
-        }
-    }
-
-    async fn not_committed(&mut self, error: CommitError) {
-        tracing::warn!(chat = %self.id, "what the agent said is not stored yet: {error}");
-        self.core.abandon();
-        match error {
-            CommitError::StorageFull | CommitError::Failed(_) | CommitError::Stopped => {
-                self.blocked = Some(clock::timer() + ROOM_RETRY);
-            }
-            CommitError::Uncertain(_) | CommitError::Fenced { .. } => {
-                // No further word is heard before these are taken in again: the position would pass
-                // them.
-                let again = if self.reload().await.is_ok() { Duration::ZERO } else { ROOM_RETRY };
-                self.blocked = Some(clock::timer() + again);
-            }
-            CommitError::Refused(_)
-            | CommitError::OperationExists
-            | CommitError::SlotTaken { .. } => self.one_by_one().await,
-        }
-    }
-
-    /// Takes in again what was heard and not committed.
-    async fn retake(&mut self) {
-        let heard: Vec<_> = self.heard.iter().cloned().collect();
-        for (attempt, heard) in &heard {
-            self.take_in(*attempt, heard);
-        }
-        if self.core.is_dirty() {
-            self.commit_heard().await;
-        } else {
-            self.forget_heard();
-        }
-    }
-
-    /// Takes in each word by itself; one that fails [`RECORD_TRIES`] times is passed over, visibly.
-    async fn one_by_one(&mut self) {
-        while let Some((attempt, heard)) = self.heard.front().cloned() {
-            let mut tries = 1;
-            loop {
-                match &heard {
-                    Heard::Record(_, next) if tries >= RECORD_TRIES => {
-                        let given = clock::given(self.id);
-                        self.core.skip(attempt, *next, "it could not be stored", &given);
-                    }
-                    // What the keeper says, a death above all, is never passed over.
-                    Heard::Record(..) | Heard::Event(_) => self.take_in(attempt, &heard),
-                }
-                tries += 1;
-                let Some(unit) = self.core.prepare(clock::wall(), None).unit else { break };
-                match self.shared.store.commit(vec![unit]).await {
-                    Ok(_) => {
-                        self.core.committed();
-                        break;
-                    }
-                    Err(CommitError::Refused(why)) if tries <= RECORD_TRIES => {
-                        tracing::error!(chat = %self.id, "a record was refused: {why}");
-                        self.core.abandon();
-                    }
-                    Err(error) => {
-                        tracing::error!(chat = %self.id, "a record cannot be passed over: {error}");
-                        self.core.abandon();
-                        self.blocked = Some(clock::timer() + ROOM_RETRY);
-                        return;
-                    }
-                }
-            }
-            self.heard.pop_front();
-        }
-        self.heard_bytes = 0;
-        self.reconcile(attempt::Origin::Fresh).await;
+        let next = self.work.heard(&mut moment);
+        self.go_on(next, Asker::Nobody).await;
     }
 
     async fn tick(&mut self) {
-        if self.core.is_dirty() || self.blocked.is_some() {
-            return;
-        }
-        if self.unordered {
-            self.reconcile(attempt::Origin::Adopted).await;
-        }
-        let given = clock::given(self.id);
-        let release_after = self.shared.options.release_after;
-        self.core.tick(Input::Tick { last_word: self.last_word, release_after }, &given);
-        if self.core.is_dirty() {
-            self.commit_heard().await;
-        }
+        let next = self.work.tick(&mut moment(self.id));
+        self.go_on(next, Asker::Nobody).await;
     }
 
-    async fn reload(&mut self) -> Result<(), Refusal> {
-        self.core = load_core(&self.shared, self.id).await?;
-        self.reconcile(attempt::Origin::Adopted).await;
-        Ok(())
+    /// Does what is next until nothing is.
+    async fn go_on(&mut self, mut next: Next, mut asker: Asker) {
+        let mut moment = moment(self.id);
+        loop {
+            for delta in self.work.take_deltas() {
+                self.shared.publish(delta);
+            }
+            next = match next {
+                Next::Rest => return,
+                Next::Commit(unit) => {
+                    let outcome = self.shared.store.commit(vec![*unit]).await.map(drop);
+                    if outcome.is_ok() {
+                        holdfast_fault::point("host.effects.before");
+                    }
+                    self.work.stored(outcome, &mut moment)
+                }
+                Next::Load => {
+                    let loaded = load_core(&self.shared, self.id).await;
+                    self.work.loaded(loaded, &mut moment)
+                }
+                Next::Reconcile(origin) => {
+                    self.reconcile(origin).await;
+                    self.work.reconciled(&mut moment)
+                }
+                Next::Answer(answer) => {
+                    if let Asker::Command(reply) = std::mem::replace(&mut asker, Asker::Nobody) {
+                        holdfast_fault::point("host.reply.before");
+                        let _ = reply.send(answer);
+                    }
+                    return;
+                }
+                Next::HandOut(unit) => {
+                    let asker = std::mem::replace(&mut asker, Asker::Nobody);
+                    let stored = hand_out(asker, unit.map(|unit| *unit)).await;
+                    self.work.stop_stored(stored)
+                }
+            };
+        }
     }
+}
+
+/// Gives the host its unit of a stop, if there is one; whether it was stored then.
+async fn hand_out(asker: Asker, unit: Option<Unit>) -> bool {
+    let Asker::Stop(host, outcome) = asker else { return false };
+    let some = unit.is_some();
+    let _ = host.send(unit);
+    some && outcome.await == Ok(true)
+}
+
+/// What a decision about this chat may know of the world, whenever it is asked.
+fn moment(id: ChatId) -> impl FnMut() -> Given {
+    move || clock::given(id)
+}
+
+/// A moment of awake time, as timers have it.
+fn timer_of(at: Awake) -> Instant {
+    clock::timer() + Duration::from_micros(at.since(clock::awake()))
 }
 
 async fn load_core(shared: &Shared, id: ChatId) -> Result<Core, Refusal> {

@@ -1,76 +1,82 @@
 //! A keeper that is dead: the rest of its spool is taken in as if live, what may still live of its
 //! agent is ended, then the death is told. And a keeper that is not ours to adopt.
 
-use holdfast_core::fact::Death;
+use std::time::Duration;
+
 use holdfast_core::input::{Boot, KeeperEvent};
-use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::registry::{self, KeeperRecord, ReadDeadError};
 use holdfast_keeper::spool::OpenError;
 use holdfast_keeper::tree::{self, Survivors};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
-use super::Word;
 use super::driver::{Run, chain};
-use super::record::death_of;
+use super::verdict::{Note, Remains, buried, not_adopted};
+use super::{GONE_POLL, Reading, Word};
+use crate::clock;
 
+/// How long a keeper that let its lock go may take to end.
+const ENDING_MAX: Duration = Duration::from_secs(1);
 /// Records that wait between disk and actor.
 const RECORDS_WAITING_MAX: usize = 16;
 
 /// Takes in what a dead keeper left, proves the death of what it kept, and tells it.
 pub(super) async fn bury(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
-    if record.as_ref().is_some_and(lives_elsewhere) {
+    if let Some(record) = &record
+        && lives_elsewhere(record).await
+    {
         unadopted(run).await;
         return;
     }
-    let (end, born) = take_rest(run).await;
-    let boot = match (&record, tree::boot_id()) {
-        (Some(record), Ok(now)) if record.boot_id == now => Boot::Same,
-        // A keeper that did anything has written its record: without one nothing is proven.
-        (Some(_) | None, _) => Boot::Other,
-    };
+    take_rest(run).await;
+    let note = record.as_ref().map(|record| Note {
+        boot: match tree::boot_id() {
+            Ok(now) if now == record.boot_id => Boot::Same,
+            Ok(_) | Err(_) => Boot::Other,
+        },
+        agent: record.agent.map(|agent| agent.pid),
+    });
     let attempt = run.start.attempt.uuid();
-    let (known, kept) = (record.clone(), run.start.kept.processes());
-    let look = move || tree::end_survivors(attempt, known.as_ref(), &kept);
-    let looked = tokio::task::spawn_blocking(look);
-    // Whoever could not look does not know that nothing lives.
-    let unlooked = || record.as_ref().and_then(|record| record.agent).map(|agent| agent.pid);
-    let survivors: Vec<u32> = match looked.await {
-        Ok(Ok(Survivors::None)) => Vec::new(),
+    let kept = run.start.kept.processes();
+    let look = move || tree::end_survivors(attempt, record.as_ref(), &kept);
+    let survivors = match tokio::task::spawn_blocking(look).await {
+        Ok(Ok(Survivors::None)) => Some(Vec::new()),
         Ok(Ok(Survivors::Alive { named, .. })) => {
-            named.iter().map(|survivor| survivor.process.pid).collect()
+            Some(named.iter().map(|survivor| survivor.process.pid).collect())
         }
-        Ok(Err(_)) | Err(_) => unlooked().into_iter().collect(),
+        Ok(Err(_)) | Err(_) => None,
     };
-    let started = born || record.is_some_and(|record| record.agent.is_some());
-    let death = match end {
-        Some(death) => death,
-        None if !started => Death::NeverBorn,
-        None if run.served => Death::KeeperLost,
-        None => Death::HostLost,
-    };
-    if run.spawned && death == Death::NeverBorn {
-        // Else it would be started again and again, as fast as it dies.
-        let text = "Its keeper ended before it had started the agent.".to_owned();
-        run.fault(StartFault::AgentRefused, text).await;
-    }
-    run.dead(death, boot, survivors).await;
+    let remains = Remains { note, survivors, served: run.served, spawned: run.spawned };
+    let verdict = buried(&run.reading, remains);
+    run.end(verdict).await;
 }
 
 /// Whether the keeper that the record names lives although the lock here is free: then this is a copy
 /// of the directory that it belongs to, and what it keeps is not ours to end.
-fn lives_elsewhere(record: &KeeperRecord) -> bool {
-    tree::boot_id().is_ok_and(|boot| boot == record.boot_id) && tree::is_alive(record.keeper)
+async fn lives_elsewhere(record: &KeeperRecord) -> bool {
+    if !tree::boot_id().is_ok_and(|boot| boot == record.boot_id) {
+        return false;
+    }
+    // One that is ending has let its lock go a moment before it is gone.
+    let until = clock::timer() + ENDING_MAX;
+    while tree::is_alive(record.keeper) {
+        if clock::timer() >= until {
+            return true;
+        }
+        sleep(GONE_POLL).await;
+    }
+    false
 }
 
-/// Takes in the rest of the spool; says how the attempt ended, if that is written there, and
-/// whether its agent was ever born.
-async fn take_rest(run: &mut Run) -> (Option<Death>, bool) {
+/// Takes in the rest of the spool.
+async fn take_rest(run: &mut Run) {
     // A host that is just starting a keeper may hold a copy of a dead one's lock for a moment.
     let _ = super::is_gone(&run.dir).await;
     let (send, mut records) = mpsc::channel::<(Record, u64)>(RECORDS_WAITING_MAX);
-    let (dir, from) = (run.dir.clone(), run.position);
+    run.reading = Reading::from(run.reading.position());
+    let (dir, from) = (run.dir.clone(), run.reading.position());
     let reading = tokio::task::spawn_blocking(move || {
         let reader = match registry::read_dead(&dir, from) {
             Ok(reader) => reader,
@@ -86,27 +92,18 @@ async fn take_rest(run: &mut Run) -> (Option<Death>, bool) {
         }
         Ok(())
     });
-    let (mut end, mut born) = (None, false);
     while let Some((record, next)) = records.recv().await {
-        run.position = next;
-        born |= matches!(record, Record::Started(_));
-        // What lived on then is looked for anew.
-        let last = death_of(&record).map(|(death, _)| death);
-        run.tell(record, next, last.is_some()).await;
-        end = last.or(end);
+        run.take(record, next).await;
     }
     let read = reading.await.unwrap_or_else(|error| Err(error.to_string()));
     if let Err(why) = read {
         let text = format!("The rest of the agent's output on disk could not be read: {why}");
         run.say(Word::Event(KeeperEvent::LineSkipped { text })).await;
     }
-    (end, born)
 }
 
-/// A keeper that belongs to another life of the store, or that the host is ahead of: it is never
-/// adopted. It is shown as what may still live, for a person to settle.
+/// The keeper is not ours: it is shown and left.
 pub(super) async fn unadopted(run: &mut Run) {
     let record = run.dir.record().ok().flatten();
-    let pid = record.as_ref().map_or(0, |record| record.keeper.pid);
-    run.dead(Death::HostLost, Boot::Other, vec![pid]).await;
+    run.end(not_adopted(record.map_or(0, |record| record.keeper.pid))).await;
 }

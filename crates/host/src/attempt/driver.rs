@@ -7,21 +7,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_core::fact::Death;
-use holdfast_core::ids::{AttemptId, Position};
-use holdfast_core::input::{Boot, KeeperEvent};
+use holdfast_core::ids::AttemptId;
+use holdfast_core::input::KeeperEvent;
 use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
-use holdfast_keeper::connect::{AttachError, CallError, Events, Greeting, Link};
+use holdfast_keeper::connect::{CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
 use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::record::death_of;
-use super::{Driver, Orders, Origin, StartSpec, Word, bury, leftovers, silent, writer};
-use crate::actor::keeper_events;
+use super::verdict::{self, Course, Verdict, course};
+use super::{Driver, Orders, Origin, Reading, StartSpec, Word, bury, leftovers, silent, writer};
 use crate::host::Shared;
 
 /// How soon a keeper that does not answer is tried again.
@@ -45,7 +43,7 @@ pub fn spawn(
     let attempt = start.attempt;
     let run = Run {
         dir: AttemptDir::of(&shared.options.data_dir, attempt.uuid()),
-        position: start.position.0,
+        reading: Reading::from(start.position.0),
         shared,
         start,
         served: false,
@@ -70,7 +68,7 @@ pub(super) struct Run {
     pub(super) shared: Arc<Shared>,
     pub(super) dir: AttemptDir,
     pub(super) start: StartSpec,
-    pub(super) position: u64,
+    pub(super) reading: Reading,
     /// Whether its keeper was served by this driver: a loss then is the keeper's, not the host's.
     pub(super) served: bool,
     /// Whether this driver started its keeper: if nothing was born of it, the start has failed.
@@ -89,12 +87,7 @@ impl Run {
         };
         self.spawned = alive && origin == Origin::Fresh;
         if !alive {
-            // A folder that is not there proves nothing after a power cut.
-            let boot = match origin {
-                Origin::Fresh => Boot::Same,
-                Origin::Adopted => Boot::Other,
-            };
-            self.dead(Death::NeverBorn, boot, self.without_folder()).await;
+            self.end(verdict::without_folder(origin, self.without_folder())).await;
         } else {
             self.keep().await;
         }
@@ -116,22 +109,19 @@ impl Run {
         let _ = self.speak.send((self.start.attempt, word)).await;
     }
 
-    /// Tells the actor of a record. The last one is never passed by the position: it is told as
-    /// what it says, so that whoever comes after a crash reads it again, until the death is committed.
-    pub(super) async fn tell(&self, record: Record, next: u64, last: bool) {
-        if !last {
-            self.say(Word::Record(record, Position(next))).await;
-            return;
-        }
-        for event in keeper_events(&record) {
-            self.say(Word::Event(event)).await;
+    /// Takes a record in, and tells the actor.
+    pub(super) async fn take(&mut self, record: Record, next: u64) {
+        for word in self.reading.take(record, next) {
+            self.say(word).await;
         }
     }
 
-    pub(super) async fn dead(&mut self, death: Death, boot: Boot, survivors: Vec<u32>) {
+    /// Tells the actor how the attempt has ended.
+    pub(super) async fn end(&mut self, verdict: Verdict) {
         let tail = self.dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
-        let stderr = String::from_utf8_lossy(&tail).into_owned();
-        self.say(Word::Event(KeeperEvent::Dead { death, boot, survivors, stderr })).await;
+        for word in verdict.words(String::from_utf8_lossy(&tail).into_owned()) {
+            self.say(word).await;
+        }
         self.is_found();
     }
 
@@ -143,7 +133,7 @@ impl Run {
         }
     }
 
-    pub(super) async fn fault(&self, fault: StartFault, text: String) {
+    async fn fault(&self, fault: StartFault, text: String) {
         self.say(Word::Event(KeeperEvent::SpawnFailed { fault, text })).await;
     }
 
@@ -245,20 +235,18 @@ impl Run {
                         Served::Ended => return,
                     }
                 }
-                Err(AttachError::Dead(_)) => {
-                    bury::bury(self).await;
-                    return;
-                }
-                Err(AttachError::Refused { refusal, .. }) => {
-                    tracing::error!(attempt = %self.start.attempt, "not adopted: {refusal}");
-                    bury::unadopted(self).await;
-                    return;
-                }
-                Err(error) => {
-                    tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
-                    silent::unattached(self, &error).await;
-                    tokio::time::sleep(ATTACH_RETRY).await;
-                }
+                Err(error) => match course(&error) {
+                    Course::Bury => return bury::bury(self).await,
+                    Course::Leave => {
+                        tracing::error!(attempt = %self.start.attempt, "not adopted: {error}");
+                        return bury::unadopted(self).await;
+                    }
+                    Course::Again => {
+                        tracing::warn!(attempt = %self.start.attempt, "{}", chain(&error));
+                        silent::unattached(self, &error).await;
+                        tokio::time::sleep(ATTACH_RETRY).await;
+                    }
+                },
             }
         }
     }
@@ -279,8 +267,9 @@ impl Run {
                 return Served::Lost;
             }
         };
-        let writer = writer::Writer::new(link.clone(), self.orders.clone(), self.speak.clone());
-        let writer = AbortOnDrop(tokio::spawn(writer.run(self.start.attempt)).abort_handle());
+        let (orders, speak) = (self.orders.clone(), self.speak.clone());
+        let writer = writer::run(self.start.attempt, link.clone(), orders, speak);
+        let writer = AbortOnDrop(tokio::spawn(writer).abort_handle());
         // Once at the start: a host that comes back does not know what is left over.
         let spoke = Arc::new(Notify::new());
         spoke.notify_one();
@@ -295,23 +284,22 @@ impl Run {
         let watch = AbortOnDrop(tokio::spawn(watch).abort_handle());
         let asking = silent::ask(link.clone(), self.orders.clone());
         let _asking = AbortOnDrop(tokio::spawn(asking).abort_handle());
-        if self.position >= end_then {
+        self.reading.attached(end_then);
+        if self.reading.finds_life() {
             self.is_found();
         }
         while let Some((record, next)) = events.recv().await {
-            self.position = next;
-            let end = death_of(&record);
             spoke.notify_one();
-            self.tell(record, next, end.is_some()).await;
+            self.take(record, next).await;
             if self.speak.is_closed() {
                 return Served::Lost;
             }
-            if end.is_none() && next >= end_then {
+            if self.reading.finds_life() {
                 self.is_found();
             }
-            if let Some((death, survivors)) = end {
+            if let Some((death, survivors)) = self.reading.end().cloned() {
                 drop(watch);
-                self.dead(death, Boot::Same, survivors).await;
+                self.end(verdict::told(death, survivors)).await;
                 self.let_go(&link).await;
                 drop(writer);
                 return Served::Ended;
@@ -322,7 +310,7 @@ impl Run {
     }
 
     async fn read(&self, link: &Link) -> Result<Events, CallError> {
-        match link.read_from(self.position).await {
+        match link.read_from(self.reading.position()).await {
             Err(CallError::Refused(Refusal::Gone { first })) => {
                 let text =
                     format!("The agent's output up to record {first} is not on disk any more.");
@@ -345,7 +333,7 @@ impl Run {
             return;
         }
         holdfast_fault::point("host.acknowledge.before");
-        let _ = link.acknowledge(self.position).await;
+        let _ = link.acknowledge(self.reading.position()).await;
         super::is_gone(&self.dir).await;
     }
 

@@ -7,6 +7,7 @@ mod driver;
 mod leftovers;
 mod record;
 mod silent;
+pub mod verdict;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ use tokio::sync::{oneshot, watch};
 
 pub use driver::spawn;
 pub use leftovers::Known;
-pub use record::death_of;
+pub use record::{Reading, death_of};
+pub use writer::{After, Ask, BUSY_RETRY, Next, Writer};
 
 /// How often it is looked whether a keeper that was let go, or killed, is gone.
 const GONE_POLL: Duration = Duration::from_millis(20);
@@ -73,7 +75,7 @@ pub struct StartSpec {
 }
 
 /// What a driver tells its actor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Word {
     /// One record, and the position behind it.
     Record(Record, Position),

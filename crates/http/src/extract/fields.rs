@@ -107,6 +107,31 @@ impl Fields {
         Ok(Some(line.to_owned()))
     }
 
+    /// A list of lines.
+    pub(crate) fn lines(
+        &mut self,
+        name: &str,
+        at_most: usize,
+        most: Most,
+    ) -> Result<Option<Vec<String>>, Refusal> {
+        let list = match self.take(name) {
+            None => return Ok(None),
+            Some(Value::Array(list)) if list.len() <= at_most => list,
+            Some(_) => {
+                let wanted = format!("a list of at most {at_most} texts");
+                return Err(self.invalid(name, &wanted).limit(at_most));
+            }
+        };
+        let mut lines = Vec::with_capacity(list.len());
+        for (n, value) in list.into_iter().enumerate() {
+            let alone = [(format!("{name}[{n}]"), value)].into_iter().collect();
+            let mut one = Self { object: alone, within: self.within.clone() };
+            let name = format!("{name}[{n}]");
+            lines.push(one.line(&name, most)?.ok_or_else(|| one.missing(&name))?);
+        }
+        Ok(Some(lines))
+    }
+
     /// One of these words.
     pub(crate) fn word<T: Copy>(
         &mut self,

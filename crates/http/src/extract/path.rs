@@ -11,6 +11,12 @@ use crate::problem::Problem;
 pub(crate) struct At(Vec<(String, String)>);
 
 impl At {
+    /// The text that stands under this name.
+    pub(crate) fn text(&self, name: &str) -> String {
+        let part = self.0.iter().find(|(key, _)| key == name);
+        part.map(|(_, text)| text.clone()).unwrap_or_default()
+    }
+
     /// The id that stands under this name.
     ///
     /// # Errors

@@ -1,15 +1,19 @@
 //! Chats: list, open, look, title, close, reopen, delete, interrupt.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Command, Leftovers, Reply};
+use holdfast_core::input::{ChangeChat, Command, Leftovers, Reply};
 use holdfast_core::limits::{
-    CWD_BYTES_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX, TITLE_CHARS_MAX,
+    CWD_BYTES_MAX, FOLDER_CHARS_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX,
+    TAG_CHARS_MAX, TAGS_MAX, TITLE_CHARS_MAX,
 };
-use holdfast_core::refusal::{Code, Refusal};
+use holdfast_core::refusal::Refusal;
 use holdfast_store::query::QUERY_ROWS_MAX;
+use holdfast_store::search::Terms;
 use holdfast_store::{ChatFilter, ChatRow};
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +23,7 @@ use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
 use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
 use crate::port::{Caller, WantedChat};
+use crate::routes::search;
 use crate::routes::{Answer, chat, odd_reply, shown, unread};
 use crate::wire::page::Page;
 use crate::wire::row::{Leftover, OpenedRow, Row};
@@ -34,7 +39,7 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
         [("open", ChatFilter::Open), ("closed", ChatFilter::Closed), ("all", ChatFilter::All)];
     let filter = params.word("state", &states)?.unwrap_or_default();
     let limit = params.limit(PAGE_CHATS, PAGE_CHATS_MAX)?;
-    let narrow = Narrow::of(&params)?;
+    let narrow = Narrow::of(&app, &params).await?;
     let mut next = params.one("before")?.map(str::to_owned);
     let mut items = Vec::new();
     for _ in 0..PAGES_LOOKED_THROUGH_MAX {
@@ -56,34 +61,64 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
 /// What a list is narrowed to beside the state of its chats.
 enum Narrow {
     Not,
-    To { words: Option<String>, project: Option<String>, nothing: bool },
+    To {
+        words: Option<Words>,
+        project: Option<String>,
+        folder: Option<String>,
+        tag: Option<String>,
+    },
 }
 
 impl Narrow {
-    fn of(params: &Params) -> Result<Self, Refusal> {
-        let words = params.one("q")?.map(str::to_lowercase);
-        let project = params.one("project")?.map(str::to_owned);
-        // No chat is in a folder or has a tag yet.
-        let nothing = params.one("folder")?.is_some() || params.one("tag")?.is_some();
-        Ok(match (words, project, nothing) {
-            (None, None, false) => Self::Not,
-            (words, project, nothing) => Self::To { words, project, nothing },
+    async fn of(app: &App, params: &Params) -> Answer<Self> {
+        let words = match search::terms(params.one("q")?)? {
+            None => None,
+            Some(terms) => Some(Words::of(app, terms).await?),
+        };
+        let exact = |name| params.one(name).map(|text| text.map(str::to_owned));
+        let (project, folder, tag) = (exact("project")?, exact("folder")?, exact("tag")?);
+        Ok(match (&words, &project, &folder, &tag) {
+            (None, None, None, None) => Self::Not,
+            _ => Self::To { words, project, folder, tag },
         })
     }
 
     fn keeps(&self, row: &ChatRow) -> bool {
         match self {
             Self::Not => true,
-            Self::To { words, project, nothing } => {
-                let has = |words: &String| {
-                    let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
-                    texts.into_iter().flatten().any(|text| text.to_lowercase().contains(words))
-                };
-                !nothing
-                    && words.as_ref().is_none_or(has)
+            Self::To { words, project, folder, tag } => {
+                let marks = &row.summary.marks;
+                words.as_ref().is_none_or(|words| words.are_in(row))
                     && project.as_ref().is_none_or(|project| row.project.as_ref() == Some(project))
+                    && folder.as_ref().is_none_or(|folder| marks.folder.as_ref() == Some(folder))
+                    && tag.as_ref().is_none_or(|tag| marks.tags.contains(tag))
             }
         }
+    }
+}
+
+/// What `q` looks for: in the rows, and in all transcripts.
+struct Words {
+    terms: Vec<String>,
+    found: HashSet<ChatId>,
+}
+
+impl Words {
+    async fn of(app: &App, terms: Terms) -> Answer<Self> {
+        let lower = terms.as_slice().iter().map(|term| term.to_lowercase()).collect();
+        // Without an index what the rows say is found all the same.
+        let found = match app.host.search() {
+            Some(search) => search.chats(terms).await.map_err(unread)?.into_iter().collect(),
+            None => HashSet::new(),
+        };
+        Ok(Self { terms: lower, found })
+    }
+
+    fn are_in(&self, row: &ChatRow) -> bool {
+        let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
+        let texts: Vec<String> = texts.into_iter().flatten().map(|t| t.to_lowercase()).collect();
+        self.found.contains(&row.id)
+            || self.terms.iter().all(|term| texts.iter().any(|text| text.contains(term)))
     }
 }
 
@@ -152,26 +187,38 @@ pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Row>> {
     Ok(Json(Row::of(chat(&app, at.id("chat")?).await?)))
 }
 
-/// Changes what a person calls a chat.
+/// Changes what a person calls a chat, how it is arranged, with what model and mode it works.
 pub(super) async fn patch(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Row>> {
     let id = at.id("chat")?;
-    let later = ["slot", "pinned", "folder", "tags", "muted", "model", "mode"];
-    let mut fields = call.fields(&[&["title"], later.as_slice()].concat())?;
-    if let Some(name) = later.into_iter().find(|name| fields.has(name)) {
-        let text = format!("This version cannot change the field {name} of a chat.");
-        return Err(Refusal::new(Code::NotSupported, text).field(name).into());
-    }
-    match fields.line("title", Most::Chars(TITLE_CHARS_MAX))? {
-        Some(title) => {
-            app.host.submit(id, Command::Title { title }, call.caller.clone()).await?;
-        }
-        None => change_nothing(&app, id, call.caller.clone()).await?,
+    let change = changes(&mut call)?;
+    if change == ChangeChat::default() {
+        change_nothing(&app, id, call.caller.clone()).await?;
+    } else {
+        app.host.submit(id, Command::Change(change), call.caller.clone()).await?;
     }
     Ok(Json(shown(&app, call.caller, id).await?))
+}
+
+fn changes(call: &mut Call<PlainBody>) -> Result<ChangeChat, Refusal> {
+    let known = ["title", "slot", "pinned", "folder", "tags", "muted", "unread", "model", "mode"];
+    let mut fields = call.fields(&known)?;
+    let name = Most::Chars(NAME_CHARS_MAX);
+    Ok(ChangeChat {
+        title: fields.line("title", Most::Chars(TITLE_CHARS_MAX))?,
+        // An empty one takes it away.
+        slot: fields.raw_text("slot", Most::Chars(SLOT_CHARS_MAX))?,
+        pinned: fields.flag("pinned")?,
+        folder: fields.raw_text("folder", Most::Chars(FOLDER_CHARS_MAX))?,
+        tags: fields.lines("tags", TAGS_MAX, Most::Chars(TAG_CHARS_MAX))?,
+        muted: fields.flag("muted")?,
+        unread: fields.flag("unread")?,
+        model: fields.line("model", name)?,
+        mode: fields.line("mode", name)?,
+    })
 }
 
 /// A change without a field changes nothing, but its key is spent as that of any other.

@@ -14,7 +14,9 @@ mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod search;
 mod session;
+mod slots;
 mod tasks;
 mod turns;
 
@@ -87,6 +89,8 @@ fn api() -> Router<App> {
         .route("/offers/{chat}/recap", get(recap::show))
         .route("/offers/resume", post(offers::resume))
         .route("/offers/dismiss", post(offers::dismiss))
+        .route("/slots/{slot}", put(slots::bind))
+        .route("/search", get(search::list))
         .route("/receipts/{receipt}", get(receipts::one))
         .route("/events", get(events::listen))
         .route("/session", get(session::who).post(session::sign_in).delete(session::sign_out))

@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use futures_util::StreamExt;
 use holdfast_core::ids::ChatId;
-use holdfast_core::input::{Command, Input};
+use holdfast_core::input::{ChangeChat, Command, Input};
 use holdfast_http::auth::{Names, OneToken, Principal};
 use holdfast_http::{App, listen, router, serve};
 use serde_json::{Value, json};
@@ -130,7 +130,8 @@ impl Border {
 
     /// Something small that changes, as its own commit.
     pub(crate) async fn retitle(&self, chat: ChatId, title: &str) {
-        let command = Command::Title { title: title.to_owned() };
+        let command =
+            Command::Change(ChangeChat { title: Some(title.to_owned()), ..ChangeChat::default() });
         self.host.put(chat, Input::Command(command)).await;
     }
 

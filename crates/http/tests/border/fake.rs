@@ -18,6 +18,7 @@ use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, StopAgents,
     WantedChat,
 };
+use holdfast_store::search::Search;
 use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -36,15 +37,34 @@ struct Inner {
     clock: AtomicI64,
     ids: AtomicU64,
     told: Mutex<Vec<String>>,
+    search: Option<Search>,
+    /// Where the index is.
+    _dir: Option<tempfile::TempDir>,
 }
 
 impl Fake {
+    /// A host whose transcripts can be searched.
+    pub(crate) fn searched() -> Self {
+        let store = Memory::new(MemoryStore::new(Uuid::from_u128(0xface)));
+        let dir = tempfile::tempdir().unwrap();
+        let search = Search::open(dir.path(), store.incarnation()).unwrap();
+        tokio::spawn(holdfast_store::search::follow(search.clone(), Arc::new(store.clone())));
+        Self::with(store, Some((search, dir)))
+    }
+
     pub(crate) fn new() -> Self {
         Self::over(Memory::new(MemoryStore::new(Uuid::from_u128(0xface))))
     }
 
     pub(crate) fn over(store: Memory) -> Self {
+        Self::with(store, None)
+    }
+
+    fn with(store: Memory, index: Option<(Search, tempfile::TempDir)>) -> Self {
+        let (search, dir) = index.unzip();
         Self(Arc::new(Inner {
+            search,
+            _dir: dir,
             store,
             one_at_a_time: tokio::sync::Mutex::new(()),
             deltas: broadcast::Sender::new(64),
@@ -174,6 +194,9 @@ impl Fake {
 impl Host for Fake {
     fn store(&self) -> Arc<dyn Store> {
         Arc::new(self.0.store.clone())
+    }
+    fn search(&self) -> Option<Search> {
+        self.0.search.clone()
     }
     fn info(&self) -> HostInfo {
         HostInfo {

@@ -197,7 +197,7 @@ async fn within_a_chat_what_is_not_there_is_named() {
         ("POST", "prompts/p1.1/answer".to_owned(), r#"{"option":"a"}"#, "prompt_not_found"),
         ("POST", "tasks/k1.1/stop".to_owned(), "", "task_not_found"),
         ("POST", "interrupt".to_owned(), "", "no_turn"),
-        ("PATCH", String::new(), r#"{"pinned":true}"#, "not_supported"),
+        ("PATCH", String::new(), r#"{"pinned":1}"#, "invalid_field"),
         ("PUT", "queue/order".to_owned(), r#"{"messages":["x"]}"#, "invalid_id"),
         ("GET", "items?before=1&after=2".to_owned(), "", "invalid_field"),
         ("GET", "items/i1.1/text?field=body".to_owned(), "", "invalid_field"),

@@ -112,7 +112,8 @@ impl Drop for Attempt {
         if let Ok(Some(record)) = self.dir.record()
             && tree::is_alive(record.keeper)
         {
-            kill(record.keeper, 9);
+            // It may be ending right now.
+            let _ = send(record.keeper, 9);
         }
         let _ = tree::end_survivors(self.spec.attempt, None, &[]);
     }
@@ -128,9 +129,13 @@ pub(crate) fn shell(script: &str) -> Start {
 
 pub(crate) fn kill(process: ProcessId, signal: i32) {
     assert!(tree::is_alive(process), "{process:?} is dead already");
+    send(process, signal).unwrap();
+}
+
+fn send(process: ProcessId, signal: i32) -> rustix::io::Result<()> {
     let pid = rustix::process::Pid::from_raw(process.pid.cast_signed()).unwrap();
     let signal = rustix::process::Signal::from_named_raw(signal).unwrap();
-    rustix::process::kill_process(pid, signal).unwrap();
+    rustix::process::kill_process(pid, signal)
 }
 
 /// Runs a test that only the superuser can run: at once by the superuser, otherwise as the one of a

@@ -2,14 +2,14 @@
 
 use holdfast_core::input::KeeperEvent;
 use holdfast_core::provider::StartFault;
+use holdfast_host::attempt::verdict::{Course, course};
+use holdfast_host::attempt::{Word, Writer};
+use holdfast_keeper::connect::AttachError;
 use holdfast_keeper::protocol::{Call, Hello, PROTOCOL_VERSION, ReadFrom, Reply, Start};
 use holdfast_keeper::registry::{Limits, Secret as KeeperSecret, Spec};
 
-use super::bury::never_born;
 use super::talk::{decode, take};
-use super::{Driver, Stage};
-use crate::actor::Word;
-use crate::agent::short;
+use super::{Driver, Stage, Writing};
 use crate::keeper::Keeper;
 use crate::machine::{Folder, Holder};
 use crate::world::World;
@@ -22,12 +22,12 @@ impl Driver {
         if !w.calm && w.rng.permille(w.weather.birth_fails) {
             let (fault, text) = (StartFault::DirectoryGone, "/gone".to_owned());
             say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-            return never_born(self.origin);
+            return self.without_folder();
         }
         if w.disk_full {
             let (fault, text) = (StartFault::AgentRefused, "no space".to_owned());
             say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-            return never_born(self.origin);
+            return self.without_folder();
         }
         let Some(secret) = self.keeper_secret() else {
             w.fail("the secret of an attempt is none".to_owned());
@@ -60,15 +60,16 @@ impl Driver {
         w.machine.folders.remove(&self.attempt);
         let (fault, text) = (StartFault::AgentRefused, "no keeper".to_owned());
         say.push(Word::Event(KeeperEvent::SpawnFailed { fault, text }));
-        never_born(self.origin)
+        self.without_folder()
     }
 
     pub(super) fn attach(&mut self, w: &mut World) -> Stage {
-        if !w.machine.folders.contains_key(&self.attempt) {
-            w.say(|| format!("driver {} finds nothing on disk", short(self.attempt)));
-            return never_born(self.origin);
-        }
-        let Some(wire) = w.machine.connect(self.attempt) else { return self.bury(w) };
+        let Some(wire) = w.machine.connect(self.attempt) else {
+            return match course(&AttachError::Dead(self.attempt.uuid())) {
+                Course::Bury => self.bury(w),
+                Course::Leave | Course::Again => Stage::Attach,
+            };
+        };
         let Some(secret) = self.keeper_secret() else { return Stage::Over };
         let start = Start { argv: vec!["agent".into()], env: Vec::new(), cwd: "/work".into() };
         let hello = Hello {
@@ -78,9 +79,7 @@ impl Driver {
             incarnation: w.journal.store.incarnation(),
             start: Some(start),
         };
-        self.waiting = None;
-        (self.stopped, self.acknowledged, self.written) = (None, 0, 0);
-        self.refused = None;
+        (self.writer, self.writing) = (Writer::default(), Writing::Next { from: None });
         self.call(w, wire, &Call::Hello(Box::new(hello)));
         Stage::Greeted { wire }
     }
@@ -97,9 +96,9 @@ impl Driver {
         match decode(&bytes) {
             Some(Reply::Welcome(welcome)) => {
                 self.served = true;
-                self.end_then = welcome.end;
-                self.found |= self.position >= welcome.end;
-                let from = ReadFrom::Position(self.position);
+                self.reading.attached(welcome.end);
+                self.found |= self.reading.finds_life();
+                let from = ReadFrom::Position(self.reading.position());
                 self.call(w, wire, &Call::ReadFrom { from, window: u64::MAX });
                 Stage::Reading { wire, assembler: None }
             }

@@ -6,48 +6,25 @@ mod birth;
 mod bury;
 mod talk;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
+use holdfast_host::attempt::{Ask, Orders, Origin, Reading, Word, Writer};
 use holdfast_keeper::spool::Assembler;
 
 use self::talk::has_news;
-use crate::actor::Word;
 use crate::world::World;
 
 /// Words that wait for an actor.
 const WORDS_WAITING_MAX: usize = 4;
 
-/// What is to become of a frame.
-#[derive(Clone, Debug)]
-pub(crate) enum FrameOrder {
-    Write(Vec<u8>),
-    Cancel,
-}
-
-/// A stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StopOrder {
-    pub(crate) grace_micros: u64,
-    /// Whether what outlived its tool call is left.
-    pub(crate) leaving: bool,
-    pub(crate) unless_after: Option<u64>,
-}
-
-/// What is owed to an attempt: a level, not a stream.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Orders {
-    pub(crate) frames: BTreeMap<u64, FrameOrder>,
-    pub(crate) stop: Option<StopOrder>,
-    pub(crate) acknowledged: u64,
-    pub(crate) finished: bool,
-}
-
 #[derive(Debug)]
 enum Stage {
     Create,
     Spawn,
+    /// It is looked whether there is anything on disk.
+    Find,
     Attach,
     Greeted {
         wire: u64,
@@ -68,14 +45,15 @@ enum Stage {
     Over,
 }
 
-/// Which answer is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
-    Stop,
-    Acknowledge,
-    Frame(u64),
-    /// One that the keeper has already is to be had back.
-    Cancel(u64),
+/// What its writer is at.
+#[derive(Debug)]
+enum Writing {
+    /// It looks what is next, at once or from then on.
+    Next { from: Option<u64> },
+    /// The answer to this call is waited for.
+    Asked(u32, Ask),
+    /// Nothing, until the orders change.
+    Wait,
 }
 
 /// The host's side of one attempt.
@@ -84,34 +62,20 @@ pub(crate) struct Driver {
     pub(crate) chat: ChatId,
     pub(crate) attempt: AttemptId,
     secret: Secret,
-    position: u64,
+    reading: Reading,
     served: bool,
     stage: Stage,
     pub(crate) orders: Orders,
+    /// The orders were not looked at since they changed.
+    unseen: bool,
     calls: u32,
-    waiting: Option<(u32, Waiting)>,
-    stopped: Option<StopOrder>,
-    acknowledged: u64,
-    written: u64,
-    /// A frame that the keeper does not take, until the orders change.
-    refused: Option<u64>,
-    cancelled: u64,
+    writer: Writer,
+    writing: Writing,
     /// It started the keeper.
     spawned: bool,
-    /// The spool's end when the keeper was greeted.
-    end_then: u64,
     /// The actor was told all that says whether the attempt lives.
     pub(crate) found: bool,
     origin: Origin,
-    /// Nothing is tried before this.
-    pub(crate) retry_at: Option<u64>,
-}
-
-/// Whether an attempt begins, or was there before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Fresh,
-    Adopted,
 }
 
 impl Driver {
@@ -124,28 +88,23 @@ impl Driver {
     ) -> Self {
         let stage = match origin {
             Origin::Fresh => Stage::Create,
-            Origin::Adopted => Stage::Attach,
+            Origin::Adopted => Stage::Find,
         };
         Self {
             chat,
             attempt,
             secret,
-            position: position.0,
+            reading: Reading::from(position.0),
             served: false,
             stage,
             orders: Orders::default(),
+            unseen: true,
             calls: 0,
-            waiting: None,
-            stopped: None,
-            acknowledged: 0,
-            written: 0,
-            refused: None,
-            cancelled: 0,
+            writer: Writer::default(),
+            writing: Writing::Wait,
             spawned: false,
-            end_then: 0,
             found: false,
             origin,
-            retry_at: None,
         }
     }
 
@@ -155,11 +114,14 @@ impl Driver {
 
     /// Gives it what is owed now.
     pub(crate) fn order(&mut self, orders: Orders) {
-        if orders.stop.is_none() {
-            self.stopped = None;
-        }
-        self.refused = None;
         self.orders = orders;
+        self.unseen = true;
+    }
+
+    /// The death is committed.
+    pub(crate) fn finish(&mut self) {
+        self.orders.finished = true;
+        self.unseen = true;
     }
 
     fn wire(&self) -> Option<u64> {
@@ -169,6 +131,7 @@ impl Driver {
             }
             Stage::Create
             | Stage::Spawn
+            | Stage::Find
             | Stage::Attach
             | Stage::Burying { .. }
             | Stage::Buried
@@ -185,20 +148,12 @@ impl Driver {
 
     /// Whether it can do something; `words` wait for its actor already.
     pub(crate) fn can_act(&self, w: &World, words: usize) -> bool {
-        if self.retry_at.is_some_and(|at| w.clock.awake < at) {
-            return false;
-        }
         let room = words < WORDS_WAITING_MAX;
         match &self.stage {
-            Stage::Create | Stage::Spawn | Stage::Attach => true,
+            Stage::Create | Stage::Spawn | Stage::Find | Stage::Attach => true,
             Stage::Greeted { wire } => has_news(w, *wire),
-            Stage::Reading { wire, .. } => {
-                (room && has_news(w, *wire))
-                    || (self.waiting.is_none() && self.next_call().is_some())
-            }
-            Stage::LetGo { wire } => {
-                has_news(w, *wire) || (self.orders.finished && self.waiting.is_none())
-            }
+            Stage::Reading { wire, .. } => (room && has_news(w, *wire)) || self.can_write(w),
+            Stage::LetGo { wire } => has_news(w, *wire) || self.can_write(w),
             Stage::Burying { .. } => room,
             Stage::Buried => self.orders.finished,
             Stage::Over => false,
@@ -207,23 +162,23 @@ impl Driver {
 
     /// Does one thing; what it says goes to the actor of its chat.
     pub(crate) fn step(&mut self, w: &mut World, say: &mut Vec<Word>) {
-        self.retry_at = None;
         let stage = std::mem::replace(&mut self.stage, Stage::Over);
         self.stage = match stage {
             Stage::Create => self.create(w, say),
             Stage::Spawn => self.spawn(w, say),
+            Stage::Find if self.has_folder(w) => Stage::Attach,
+            Stage::Find => self.without_folder(),
             Stage::Attach => self.attach(w),
             Stage::Greeted { wire } => self.greeted(w, wire),
             Stage::Reading { wire, assembler } => {
-                let write = self.waiting.is_none() && self.next_call().is_some();
-                if write && (!has_news(w, wire) || w.rng.permille(500)) {
-                    self.give(w, wire);
+                if self.can_write(w) && (!has_news(w, wire) || w.rng.permille(500)) {
+                    self.write(w, wire);
                     Stage::Reading { wire, assembler }
                 } else {
                     self.read(w, wire, assembler, say)
                 }
             }
-            Stage::LetGo { wire } => self.let_go(w, wire),
+            Stage::LetGo { wire } => self.let_go(w, wire, say),
             Stage::Burying { mut rest } => match rest.pop_front() {
                 Some(word) => {
                     say.push(word);

@@ -6,7 +6,7 @@ use holdfast_core::fact::{Author, Evidence, Fact, Place, Secret};
 use holdfast_core::fold::fold;
 use holdfast_core::head::Chat;
 use holdfast_core::ids::{AttemptId, ChatId, FrameNo, ItemId, MessageId, TurnId};
-use holdfast_core::item::{Body, ItemKind, Role, Row};
+use holdfast_core::item::{Body, Field, ItemKind, Role, Row};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 use uuid::Uuid;
@@ -115,6 +115,14 @@ impl Pen {
         let item = ItemId::new(1, n);
         let fact = self.added(item, kind);
         self.write([fact], [Row::ItemBody { item, body }]).await;
+        item
+    }
+
+    /// A whole message of the agent.
+    pub(crate) async fn say(&mut self, n: u32, text: &str) -> ItemId {
+        let item = self.item(n, ItemKind::Message, Body::Text).await;
+        let text = text.to_owned();
+        self.write([], [Row::ItemText { item, field: Field::Text, at: 0, text }]).await;
         item
     }
 

@@ -70,7 +70,14 @@ fn apply_fact(
         }
         Fact::ChatTitled { title, .. } => chat.title = Some(title.clone()),
         Fact::SlotBound { slot } => chat.slot.clone_from(slot),
-        Fact::ChatClosed | Fact::ChatReopened => {}
+        Fact::ChatPinned { .. }
+        | Fact::ChatFiled { .. }
+        | Fact::ChatTagged { .. }
+        | Fact::ChatMuted { .. }
+        | Fact::ChatSeen { .. }
+        | Fact::ChatTuned { .. }
+        | Fact::ChatClosed
+        | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
 
         Fact::MessageAccepted { message, by, bytes, digest, place } => {

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize, de::IntoDeserializer};
 use crate::rows::{AnswerLife, MessageState, PromptStatus};
 
 /// The word of a unit variant.
-pub(super) fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(value)?;
     Ok(json.trim_matches('"').to_owned())
 }
 
 /// The unit variant with this word.
-pub(super) fn from_word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
+pub(crate) fn from_word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
     let word: StrDeserializer<'a, WordError> = word.into_deserializer();
     T::deserialize(word).ok()
 }
@@ -45,6 +45,12 @@ macro_rules! kinds {
 kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
     Fact::ChatTitled { .. } => "chat_titled",
+    Fact::ChatPinned { .. } => "chat_pinned",
+    Fact::ChatFiled { .. } => "chat_filed",
+    Fact::ChatTagged { .. } => "chat_tagged",
+    Fact::ChatMuted { .. } => "chat_muted",
+    Fact::ChatSeen { .. } => "chat_seen",
+    Fact::ChatTuned { .. } => "chat_tuned",
     Fact::SlotBound { .. } => "slot_bound",
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",

@@ -181,7 +181,7 @@ fn the_agent_names_the_chat_within_bounds() {
     assert!(scene.last.is_empty());
     scene.says(ProviderEvent::Titled { title: "x".repeat(5000) });
     assert!(scene.last()[0].chars().count() <= TITLE_CHARS_MAX + "titled ".len());
-    scene.does(Command::Title { title: " mine ".to_owned() });
+    scene.does(titled_by_hand(" mine "));
     assert_eq!(scene.last(), ["titled mine"]);
 }
 
@@ -191,6 +191,109 @@ fn the_agent_names_a_chat_that_nobody_has_named() {
     let mut scene = Scene::working();
     scene.says(titled("By the agent"));
     assert_eq!(scene.last(), ["titled By the agent"]);
-    scene.does(Command::Title { title: "By me".to_owned() }).says(titled("Again"));
+    scene.does(titled_by_hand("By me")).says(titled("Again"));
     assert_eq!(scene.last(), [""; 0]);
+}
+
+fn titled_by_hand(title: &str) -> Command {
+    Command::Change(ChangeChat { title: Some(title.to_owned()), ..ChangeChat::default() })
+}
+
+fn change(scene: &mut Scene, with: impl FnOnce(&mut ChangeChat)) {
+    let mut change = ChangeChat::default();
+    with(&mut change);
+    scene.does(Command::Change(change));
+}
+
+#[test]
+fn a_person_arranges_chats_and_a_refused_change_changes_nothing() {
+    let mut scene = Scene::open();
+    change(&mut scene, |c| {
+        c.pinned = Some(true);
+        c.muted = Some(true);
+        c.folder = Some(" Work ".to_owned());
+        c.tags = Some(vec!["a".to_owned(), " b".to_owned(), "a ".to_owned()]);
+        c.slot = Some("here".to_owned());
+    });
+    let marks = scene.chat.head.marks.clone();
+    assert_eq!((marks.pinned, marks.muted, marks.folder.as_deref()), (true, true, Some("Work")));
+    assert_eq!(marks.tags, ["a", "b"]);
+    for (what, change) in [
+        ("tag", ChangeChat { tags: Some(vec!["x".repeat(33)]), ..ChangeChat::default() }),
+        ("tags", ChangeChat { tags: Some(vec!["x".to_owned(); 17]), ..ChangeChat::default() }),
+        ("folder", ChangeChat { folder: Some("x".repeat(201)), ..ChangeChat::default() }),
+        ("slot", ChangeChat { slot: Some("a b".to_owned()), ..ChangeChat::default() }),
+    ] {
+        let change = ChangeChat { pinned: Some(false), ..change };
+        scene.refused(Command::Change(change));
+        assert_eq!(scene.chat.head.marks, marks, "{what}");
+    }
+    change(&mut scene, |c| {
+        c.folder = Some(String::new());
+        c.tags = Some(Vec::new());
+        c.slot = Some(String::new());
+    });
+    assert_eq!((scene.chat.head.marks.folder.clone(), scene.chat.head.marks.tags.len()), (None, 0));
+    assert!(scene.chat.head.marks.pinned, "what is not named stays");
+}
+
+#[test]
+fn a_pinned_chat_is_not_deleted_and_nothing_is_touched() {
+    let mut scene = Scene::working();
+    change(&mut scene, |c| c.pinned = Some(true));
+    assert_eq!(scene.refused(Command::Delete), Code::ChatPinned);
+    assert!(scene.chat.head.turn.is_some() && scene.chat.head.life == Life::Open);
+    change(&mut scene, |c| c.pinned = Some(false));
+    scene.does(Command::Delete);
+    assert_eq!(scene.chat.head.life, Life::Deleted);
+}
+
+#[test]
+fn what_happens_unseen_makes_a_chat_unread() {
+    let unread = |scene: &Scene| scene.chat.head.marks.unread;
+    let mut scene = Scene::working();
+    assert!(!unread(&scene));
+    scene.ends(TurnEnd::Completed);
+    assert!(unread(&scene));
+    change(&mut scene, |c| c.unread = Some(false));
+    assert!(!unread(&scene));
+    scene.prompt(1, PromptKind::Question, "q");
+    assert!(unread(&scene));
+    scene.send("m1");
+    assert!(!unread(&scene), "who writes has seen it");
+    scene.sends("app", Author::App, Send::Queue).runs();
+    assert!(unread(&scene));
+}
+
+#[test]
+fn another_model_is_a_new_start_once_there_is_nothing_to_do() {
+    let mut scene = Scene::working();
+    scene.send("m1");
+    change(&mut scene, |c| c.model = Some("large".to_owned()));
+    assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
+    assert_eq!(scene.last(), ["chattuned { model: some(\"large\"), mode: none }"]);
+    scene.ends(TurnEnd::Completed);
+    assert!(scene.last().contains(&"stop ordered".to_owned()), "{:?}", scene.last());
+    assert_eq!(scene.at_agent(), None, "the next message is for the new one");
+    scene.dies();
+    assert!(!scene.has_offer());
+    scene.born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("m1"));
+    scene.runs();
+    assert!(scene.has_agent(), "once is enough");
+    // One that is idle goes at once; one that does not run gets it with its next start.
+    change(&mut scene, |c| c.mode = Some("plan".to_owned()));
+    scene.dies();
+    change(&mut scene, |c| c.mode = Some("code".to_owned()));
+    scene.send("m2").born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("m2"));
+}
+
+#[test]
+fn an_agent_that_would_lose_its_session_gets_no_other_model() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", Capabilities { load: false, ..ABLE }).runs();
+    let model = Some("large".to_owned());
+    let code = scene.refused(Command::Change(ChangeChat { model, ..ChangeChat::default() }));
+    assert_eq!(code, Code::NotSupported);
 }

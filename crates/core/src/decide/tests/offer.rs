@@ -131,7 +131,7 @@ fn endings() {
             s.does(Command::Resolve { message: id("m0"), choice: Choice::SendAgain });
         },
         |s| {
-            s.does(Command::Title { title: "t".to_owned() });
+            s.does(Command::Change(ChangeChat { pinned: Some(true), ..ChangeChat::default() }));
         },
         |s| {
             s.does(Command::Reopen);

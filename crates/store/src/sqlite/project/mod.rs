@@ -136,6 +136,13 @@ impl Projection<'_> {
                 self.end_tasks()?;
                 self.end_turns()
             }
+            // What they change is kept in the head and the summary.
+            Fact::ChatPinned { .. }
+            | Fact::ChatFiled { .. }
+            | Fact::ChatTagged { .. }
+            | Fact::ChatMuted { .. }
+            | Fact::ChatSeen { .. }
+            | Fact::ChatTuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
             | Fact::AttemptBorn { .. }

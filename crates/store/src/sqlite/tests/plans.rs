@@ -1,6 +1,14 @@
 //! What is asked often is answered from an index, whatever the number of chats.
 
-use super::{open, raw};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use holdfast_core::fact::Fact;
+use holdfast_core::ids::{ItemId, TurnId};
+use holdfast_core::item::{Body, Field, ItemKind, Role, Row};
+
+use super::{chat, open, raw};
+use crate::PageFrom;
 
 /// How SQLite would answer this.
 fn plan(db: &rusqlite::Connection, sql: &str) -> String {
@@ -45,4 +53,52 @@ fn lists_and_counts_are_read_from_indices() {
         assert!(plan.contains(index) && plan.contains("INDEX"), "{sql}: {plan}");
         assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
     }
+}
+
+/// What a page costs, in steps of SQLite's machine: the same however long the transcript is and
+/// wherever the page lies.
+#[tokio::test]
+async fn a_page_costs_the_same_in_a_transcript_of_a_hundred_thousand_items() {
+    const ITEMS: u32 = 100_000;
+    const AT_ONCE: u32 = 1000;
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let mut pen = chat(&sqlite, 1).await;
+    for first in (1..=ITEMS).step_by(AT_ONCE as usize) {
+        let (mut facts, mut rows) = (Vec::new(), Vec::new());
+        for n in first..first + AT_ONCE {
+            let item = ItemId::new(1, n);
+            let (kind, role, turn) = (ItemKind::Message, Role::Agent, Some(TurnId(1)));
+            facts.push(Fact::ItemAdded { item, place: n.into(), kind, role, turn });
+            rows.push(Row::ItemBody { item, body: Body::Text });
+            let text = format!("said {n}");
+            rows.push(Row::ItemText { item, field: Field::Text, at: 0, text });
+        }
+        pen.write(facts, rows).await;
+    }
+    let mut db = raw(dir.path());
+    let steps = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&steps);
+    let counted = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    db.progress_handler(1, Some(counted)).unwrap();
+    let key = *pen.id.uuid().as_bytes();
+    let mut costs = Vec::new();
+    let all = u64::from(ITEMS);
+    for from in [
+        PageFrom::Newest,
+        PageFrom::Before(all - 50),
+        PageFrom::Before(all / 2),
+        PageFrom::Before(101),
+        PageFrom::After(all / 3),
+    ] {
+        steps.store(0, Ordering::Relaxed);
+        let page = crate::sqlite::read::items(&db, &key, from, 100).unwrap();
+        assert_eq!(page.len(), 100, "{from:?}");
+        costs.push(steps.load(Ordering::Relaxed));
+    }
+    let (least, most) = (costs.iter().min().unwrap(), costs.iter().max().unwrap());
+    assert!(*least > 100 && most - least < least / 5, "{costs:?}");
 }

@@ -1,0 +1,80 @@
+//! Has done what a chat owes, by the driver of its attempt: [`plan`] and [`draw_up`] say what.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdfast_core::effect::Owed;
+use holdfast_core::ids::MessageId;
+use holdfast_core::limits::HEAD_BYTES_MAX;
+
+use super::orders::{HostLife, Then, draw_up, plan, texts_needed};
+use super::shell::Actor;
+use crate::attempt::{self, Driver, Orders};
+
+impl Actor {
+    /// Has done what the chat owes: the driver of its attempt runs and knows its orders.
+    pub(super) async fn reconcile(&mut self, origin: attempt::Origin) {
+        debug_assert!(
+            serde_json::to_vec(&self.work.core().chat().head)
+                .map_or(true, |head| head.len() <= HEAD_BYTES_MAX * 4),
+            "the head of {} has outgrown its bound",
+            self.id
+        );
+        let owed = self.work.owed();
+        let host = if self.shared.is_stopping() { HostLife::Stops } else { HostLife::Runs };
+        let plan = plan(self.driver.as_ref().map(|driver| driver.attempt), owed.as_ref(), host);
+        if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) == plan.finished) {
+            driver.finish();
+        }
+        let Some(owed) = owed else { return };
+        match plan.then {
+            Then::Nothing => return,
+            Then::Start => self.driver = Some(self.spawn_driver(&owed, origin)),
+            Then::Order => {}
+        }
+        self.order(&owed).await;
+    }
+
+    fn spawn_driver(&self, owed: &Owed, origin: attempt::Origin) -> Driver {
+        let head = &self.work.core().chat().head;
+        let start = attempt::StartSpec {
+            chat: self.id,
+            attempt: owed.attempt,
+            secret: owed.secret.clone(),
+            agent: head.agent.clone(),
+            cwd: head.cwd.clone(),
+            position: self.work.core().position(),
+            resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
+            pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),
+            kept: attempt::Known::of(&self.work.core().chat().aside.leftovers),
+        };
+        attempt::spawn(Arc::clone(&self.shared), start, origin, self.speak.clone())
+    }
+
+    async fn order(&mut self, owed: &Owed) {
+        let Some(before) = self.driver.as_ref().map(Driver::orders) else { return };
+        let texts = self.texts(owed, &before).await;
+        let drawn = draw_up(self.work.core(), owed, before, &texts);
+        self.work.ordered(drawn.unordered);
+        if let Some(driver) = &self.driver {
+            driver.give(drawn.orders);
+        }
+    }
+
+    /// The texts of the messages that are to be written, as far as they can be had.
+    async fn texts(&self, owed: &Owed, before: &Orders) -> BTreeMap<MessageId, String> {
+        let mut texts = BTreeMap::new();
+        for message in texts_needed(owed, before) {
+            match self.shared.store.message(self.id, message).await {
+                Ok(Some(row)) => drop(texts.insert(message, row.text)),
+                Ok(None) => {
+                    tracing::warn!(chat = %self.id, "not yet: the text of {message} is not there");
+                }
+                Err(error) => {
+                    tracing::warn!(chat = %self.id, "not yet: the text of {message}: {error}");
+                }
+            }
+        }
+        texts
+    }
+}

@@ -1,0 +1,73 @@
+//! The text around what was found.
+
+use super::Terms;
+
+/// Characters before the first place that is shown, and behind its beginning.
+const BEFORE_CHARS: usize = 40;
+const AFTER_CHARS: usize = 160;
+
+/// A part of a snippet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its text, without line breaks.
+    pub text: String,
+    /// Whether it is what was searched for.
+    pub found: bool,
+}
+
+/// The beginning of the first term within the text and what is around it. Where a text was found by
+/// other letters than it has (an accent), its beginning.
+pub(super) fn of(text: &str, terms: &Terms) -> Vec<Part> {
+    let chars: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let terms: Vec<Vec<char>> = terms.as_slice().iter().map(|term| folded(term.chars())).collect();
+    let at =
+        |place: usize| terms.iter().filter(|term| begins(&chars, place, term)).map(Vec::len).max();
+    let first = (0..chars.len()).find(|place| at(*place).is_some()).unwrap_or(0);
+    let start = first.saturating_sub(BEFORE_CHARS);
+    let end = first.saturating_add(AFTER_CHARS).min(chars.len());
+    let mut parts = Parts::default();
+    if start > 0 {
+        parts.push("…".chars(), false);
+    }
+    let mut place = start;
+    while place < end {
+        let length = at(place).unwrap_or(0);
+        let upto = place.saturating_add(length.max(1)).min(chars.len());
+        parts.push(chars.get(place..upto).unwrap_or_default().iter().copied(), length > 0);
+        place = upto;
+    }
+    if place < chars.len() {
+        parts.push("…".chars(), false);
+    }
+    parts.0
+}
+
+#[derive(Default)]
+struct Parts(Vec<Part>);
+
+impl Parts {
+    fn push(&mut self, chars: impl Iterator<Item = char>, found: bool) {
+        match self.0.last_mut().filter(|last| last.found == found) {
+            Some(last) => last.text.extend(chars),
+            None => self.0.push(Part { text: chars.collect(), found }),
+        }
+    }
+}
+
+/// One character for each: what a lower case makes two of stays as it is.
+fn folded(chars: impl Iterator<Item = char>) -> Vec<char> {
+    chars.map(fold).collect()
+}
+
+fn fold(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(lower), None) => lower,
+        _ => c,
+    }
+}
+
+fn begins(chars: &[char], place: usize, term: &[char]) -> bool {
+    let here = chars.get(place..place.saturating_add(term.len())).unwrap_or_default();
+    here.len() == term.len() && here.iter().zip(term).all(|(c, wanted)| fold(*c) == *wanted)
+}

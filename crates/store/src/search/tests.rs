@@ -1,0 +1,242 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdfast_core::fact::Fact;
+use holdfast_core::item::{Field, Row};
+use proptest::prelude::*;
+
+use super::*;
+use crate::contract::pen::Pen;
+use crate::{Memory, Options, Sqlite, Store};
+
+/// How long it may take on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn terms(line: &str) -> Terms {
+    Terms::of(line).unwrap()
+}
+
+/// The texts of the hits, the newest first; what was found in brackets.
+async fn found(search: &Search, line: &str) -> Vec<String> {
+    let page = search.find(terms(line), None, None, 100).await.unwrap();
+    page.hits.iter().map(|hit| shown(&hit.snippet)).collect()
+}
+
+fn shown(parts: &[Part]) -> String {
+    let part = |part: &Part| match part.found {
+        true => format!("[{}]", part.text),
+        false => part.text.clone(),
+    };
+    parts.iter().map(part).collect()
+}
+
+/// Waits until the index has taken in all that is stored.
+async fn caught_up(search: &Search, store: &Arc<dyn Store>) {
+    let newest = store.change_bounds().await.unwrap().newest;
+    let there = async {
+        while search.writer.ask(|db| index::cursor(db)).await.unwrap().is_none_or(|n| n < newest) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, there).await.expect("the index catches up");
+}
+
+struct Scene {
+    dir: tempfile::TempDir,
+    store: Arc<dyn Store>,
+    search: Search,
+    following: tokio::task::JoinHandle<()>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let store: Arc<dyn Store> =
+            Arc::new(Memory::new(crate::MemoryStore::new(uuid::Uuid::from_u128(7))));
+        Self::over(tempfile::tempdir().unwrap(), store)
+    }
+
+    fn over(dir: tempfile::TempDir, store: Arc<dyn Store>) -> Self {
+        let search = Search::open(dir.path(), store.incarnation()).unwrap();
+        let following = tokio::spawn(follow(search.clone(), Arc::clone(&store)));
+        Self { dir, store, search, following }
+    }
+
+    /// Another process on the same file, whatever the one before was doing.
+    async fn again(self) -> Self {
+        self.following.abort();
+        let _ = self.following.await;
+        let Self { dir, store, search, .. } = self;
+        drop(search);
+        Self::over(dir, store)
+    }
+
+    async fn caught_up(&self) {
+        caught_up(&self.search, &self.store).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_is_found_a_moment_later_in_any_case_and_within_words() {
+    let scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    pen.say(1, "The quick_brown fox").await;
+    pen.say(2, "jumps über den Zaun").await;
+    pen.say(3, "搜索所有的聊天记录").await;
+    scene.caught_up().await;
+    for (line, hits) in [
+        ("quick", vec!["The [quick]_brown fox"]),
+        ("BROWN fox", vec!["The quick_[brown] [fox]"]),
+        ("k_b", vec!["The quic[k_b]rown fox"]),
+        ("kxb", vec![]),
+        ("\"brown fox\"", vec!["The quick_[brown fox]"]),
+        ("\"fox brown\"", vec![]),
+        ("ÜBER", vec!["jumps [über] den Zaun"]),
+        ("uber", vec!["jumps über den Zaun"]),
+        ("聊天", vec!["搜索所有的[聊天]记录"]),
+        ("所有的聊", vec!["搜索[所有的聊]天记录"]),
+        ("fo", vec!["The quick_brown [fo]x"]),
+        ("de den", vec!["jumps über [den] Zaun"]),
+        ("%", vec![]),
+        ("fox NOT quick", vec![]),
+        ("fox\" OR \"Zaun", vec![]),
+        ("*", vec![]),
+    ] {
+        assert_eq!(found(&scene.search, line).await, hits, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_grows_is_found_once_and_as_it_is() {
+    let scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    let item = pen.say(1, "one").await;
+    scene.caught_up().await;
+    let text = " and another".to_owned();
+    pen.write([], [Row::ItemText { item, field: Field::Text, at: 3, text }]).await;
+    scene.caught_up().await;
+    assert_eq!(found(&scene.search, "one").await, ["[one] and another"]);
+    assert_eq!(found(&scene.search, "another").await, ["one and [another]"]);
+}
+
+#[tokio::test]
+async fn of_a_deleted_chat_nothing_is_found() {
+    let scene = Scene::new();
+    let mut one = Pen::open(Arc::clone(&scene.store), 1).await;
+    let mut two = Pen::open(Arc::clone(&scene.store), 2).await;
+    one.say(1, "secret one").await;
+    two.say(1, "secret two").await;
+    scene.caught_up().await;
+    assert_eq!(scene.search.chats(terms("secret")).await.unwrap(), [two.id, one.id]);
+    one.put([Fact::ChatDeleted]).await;
+    scene.caught_up().await;
+    assert_eq!(found(&scene.search, "secret").await, ["[secret] two"]);
+}
+
+#[tokio::test]
+async fn pages_are_the_newest_first_and_whole() {
+    let scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    for n in 1..=25 {
+        pen.say(n, &format!("match number {n}")).await;
+    }
+    scene.caught_up().await;
+    let (mut places, mut before) = (Vec::new(), None);
+    loop {
+        let page = scene.search.find(terms("match"), Some(pen.id), before, 10).await.unwrap();
+        assert!(page.complete && page.hits.len() <= 10);
+        places.extend(page.hits.iter().map(|hit| hit.place));
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(places, (1..=25).rev().collect::<Vec<u64>>());
+    let other = crate::contract::pen::chat_id(9);
+    let none = scene.search.find(terms("match"), Some(other), None, 10).await.unwrap();
+    assert_eq!(none.hits, []);
+    for bad in ["0", "-1", "x", ""] {
+        let bad = scene.search.find(terms("match"), None, Some(bad.to_owned()), 10).await;
+        assert_eq!(bad, Err(QueryError::InvalidPage));
+    }
+}
+
+#[tokio::test]
+async fn what_was_missed_is_caught_up_and_a_lost_or_damaged_index_is_made_anew() {
+    let mut scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    pen.say(1, "early word").await;
+    scene.caught_up().await;
+    scene.following.abort();
+    pen.say(2, "later word").await;
+    scene = scene.again().await;
+    scene.caught_up().await;
+    assert_eq!(found(&scene.search, "word").await, ["later [word]", "early [word]"]);
+    for damage in ["gone", "rubbish", "zeroed"] {
+        let file = scene.dir.path().join(SEARCH_FILE);
+        scene.following.abort();
+        let Scene { dir, store, search, following } = scene;
+        let _ = following.await;
+        drop(search);
+        match damage {
+            "gone" => std::fs::remove_file(&file).unwrap(),
+            "rubbish" => std::fs::write(&file, vec![7; 50_000]).unwrap(),
+            _ => {
+                // Its first page can be read, the others cannot.
+                let mut bytes = std::fs::read(&file).unwrap();
+                bytes[4096..].fill(0x5a);
+                std::fs::write(&file, bytes).unwrap();
+            }
+        }
+        scene = Scene::over(dir, store);
+        pen.say(
+            match damage {
+                "gone" => 3,
+                "rubbish" => 4,
+                _ => 5,
+            },
+            damage,
+        )
+        .await;
+        scene.caught_up().await;
+        assert_eq!(found(&scene.search, "early").await, ["[early] word"], "{damage}");
+        assert_eq!(found(&scene.search, damage).await, [format!("[{damage}]")]);
+    }
+}
+
+#[tokio::test]
+async fn an_index_of_another_store_is_not_believed() {
+    let scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    pen.say(1, "of the first").await;
+    scene.caught_up().await;
+    scene.following.abort();
+    let Scene { dir, search, .. } = scene;
+    drop(search);
+    let place = tempfile::tempdir().unwrap();
+    let other: Arc<dyn Store> = Arc::new(Sqlite::open(&Options::new(place.path())).unwrap());
+    let scene = Scene::over(dir, other);
+    let mut pen = Pen::open(Arc::clone(&scene.store), 2).await;
+    pen.say(1, "of the second").await;
+    scene.caught_up().await;
+    assert_eq!(found(&scene.search, "of the").await, ["[of] [the] second"]);
+}
+
+#[test]
+fn a_snippet_is_around_the_first_place() {
+    let long = format!("{} needle {}", "a".repeat(500), "b".repeat(500));
+    let text = shown(&snippet::of(&long, &terms("needle")));
+    assert!(text.contains(" [needle] ") && text.starts_with('…') && text.ends_with('…'), "{text}");
+    assert!(text.chars().count() <= 210);
+    assert_eq!(shown(&snippet::of("a\nb\u{1b}[0m", &terms("b"))), "a [b] [0m");
+}
+
+proptest! {
+    #[test]
+    fn a_snippet_is_made_of_any_text(text in "\\PC{0,300}", line in "\\PC{1,20}") {
+        if let Some(terms) = Terms::of(&line) {
+            let parts = snippet::of(&text, &terms);
+            let all: usize = parts.iter().map(|part| part.text.chars().count()).sum();
+            prop_assert!(all <= 220);
+        }
+    }
+}
