@@ -116,6 +116,8 @@ impl FromRequest<App> for Unsigned {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        // There is nobody yet whose key it could be; but an odd one is odd here too.
+        operation::key(request.headers())?;
         let (body, _share) = read(request.into_body(), PlainBody::BYTES, &app.bodies).await?;
         Ok(Self(json::object(&body)?))
     }
