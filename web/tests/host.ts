@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const BINARY = process.env.HOLDFAST_BINARY ?? "../target/debug/holdfast";
+export const BINARY = process.env.HOLDFAST_BINARY ?? "../target/debug/holdfast";
 
 interface Ready {
   url: string;

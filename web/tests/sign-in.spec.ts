@@ -1,7 +1,21 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { accessible, context, faults, open } from "./browser.ts";
-import { TestHost } from "./host.ts";
+import { accessible, context, faults, open, until } from "./browser.ts";
+import { BINARY, TestHost } from "./host.ts";
 
 const host = new TestHost();
 let browser: Browser;
@@ -62,4 +76,49 @@ test("another device is signed in from the page", async () => {
   const other = await (await context(browser)).newPage();
   await other.goto(link);
   await other.getByText("No chats yet.").waitFor();
+});
+
+test("serve prints a link and opens it, and no command line shows its code", async () => {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-open-"));
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  // What a person's system would open: it notes what it was given.
+  const opener = join(bin, "xdg-open");
+  writeFileSync(opener, `#!/bin/sh\necho "$@" > ${home}/new && mv ${home}/new ${home}/opened\n`);
+  chmodSync(opener, 0o755);
+  const data = join(home, "data");
+  const args = ["serve", "--listen", "127.0.0.1:0", "--data-dir", data, "--open"];
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const child = spawn(BINARY, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stdout.on("data", (text) => {
+    said += text;
+  });
+  let logged = "";
+  child.stderr.on("data", (text) => {
+    logged += text;
+  });
+  try {
+    const printed = await until("the link", () => {
+      return /http:\/\/\S+\/#sign-in=\w+/.exec(said)?.[0] ?? false;
+    });
+    const opened = join(home, "opened");
+    await until("the opener", () => existsSync(opened));
+    const file = readFileSync(opened, "utf8").trim();
+    expect(file).toBe(join(data, "open.html"));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const page = await (await context(browser)).newPage();
+    await page.goto(`file://${file}`);
+    await page.getByText("No chats yet.").waitFor();
+    // Each of the two links counts.
+    const other = await (await context(browser)).newPage();
+    await other.goto(printed);
+    await other.getByText("No chats yet.").waitFor();
+    expect(logged).not.toContain("sign-in=");
+  } finally {
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    await gone;
+    rmSync(home, { recursive: true, force: true });
+  }
 });
