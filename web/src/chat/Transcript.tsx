@@ -9,6 +9,8 @@ import { Sending } from "./Sending.tsx";
 
 /** Pixels from the end within which a reader is taken to be at the end. */
 const NEAR_END = 80;
+/** Milliseconds without a move after which a reader rests. */
+const REST = 150;
 /** Pixels from the beginning at which the page before is asked for. */
 const NEAR_START = 400;
 
@@ -33,14 +35,16 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
     scrollEndThreshold: NEAR_END,
   });
   const shown = list.getVirtualItems();
-  const first = shown[0]?.index;
-  useEffect(() => {
-    if (first !== undefined && first < 4 && (scroller.current?.scrollTop ?? 0) < NEAR_START) {
-      void loadOlder();
-    }
-  }, [first]);
-  // What stands below grows and shrinks, and items are measured: who reads the end stays there.
+  const older = () => {
+    if ((scroller.current?.scrollTop ?? 0) < NEAR_START) void loadOlder();
+  };
+  const oldest = items[0]?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came may not be enough
+  useEffect(older, [oldest]);
+  // What stands below grows and shrinks, and items are measured: who reads the end stays there,
+  // until they move. Where they are is looked at once they rest.
   const reading = useRef(true);
+  const moving = useRef<ReturnType<typeof setTimeout>>(undefined);
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the height
   useEffect(() => {
@@ -52,8 +56,21 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
     if (!element) return;
     const watch = new ResizeObserver(() => reading.current && list.scrollToEnd());
     watch.observe(element);
-    return () => watch.disconnect();
+    return () => {
+      watch.disconnect();
+      clearTimeout(moving.current);
+    };
   }, [list]);
+  const rest = () => {
+    moving.current = undefined;
+    reading.current = isAtEnd(scroller.current);
+    setAtEnd(reading.current);
+  };
+  const move = () => {
+    reading.current = false;
+    clearTimeout(moving.current);
+    moving.current = setTimeout(rest, REST);
+  };
   const begun = open?.before !== undefined;
   return (
     <div className="relative min-h-0 flex-1">
@@ -63,9 +80,16 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         tabIndex={0}
         onScroll={() => {
-          reading.current = isAtEnd(scroller.current);
-          setAtEnd(reading.current);
+          if (moving.current !== undefined) move();
+          const ended = isAtEnd(scroller.current);
+          // Items that come into sight are measured: the way to the end is longer than was guessed.
+          if (reading.current && !ended) list.scrollToEnd();
+          setAtEnd(ended || reading.current);
+          older();
         }}
+        onWheel={move}
+        onKeyDown={move}
+        onPointerDown={move}
         className="h-full overflow-y-auto overscroll-contain -outline-offset-2 [overflow-anchor:none]"
       >
         {open?.before ? (
@@ -99,7 +123,13 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
           className="absolute right-4 bottom-3 rounded-full shadow-md"
           aria-label={t("chat.newest")}
           title={t("chat.newest")}
-          onClick={() => list.scrollToEnd()}
+          onClick={() => {
+            clearTimeout(moving.current);
+            moving.current = undefined;
+            reading.current = true;
+            setAtEnd(true);
+            list.scrollToEnd();
+          }}
         >
           <Icon name="down" />
         </Button>
