@@ -1,5 +1,5 @@
 import { Menu as Base } from "@base-ui/react/menu";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { buttonClass } from "./Button.tsx";
 
 export interface Choice {
@@ -18,8 +18,10 @@ export function Menu({
   choices: readonly Choice[];
   children: ReactNode;
 }) {
+  // Opening draws it anew: by then the page's main part is there for it to stand in.
+  const [open, setOpen] = useState(false);
   return (
-    <Base.Root>
+    <Base.Root open={open} onOpenChange={setOpen}>
       <Base.Trigger aria-label={label} title={label} className={buttonClass("quiet")}>
         {children}
       </Base.Trigger>
