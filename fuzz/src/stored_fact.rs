@@ -106,7 +106,7 @@ fn inputs(chat: &Chat) -> Vec<Input> {
     ]
     .map(Input::Command)
     .into();
-    inputs.push(Input::Tick { last_word: Awake(0), release_after: Some(1) });
+    inputs.push(Input::Tick { last_word: Awake(0), release_after: Some(1), ceiling_after: None });
     if let Some(Attempt { id: attempt, frame, .. }) = &chat.head.attempt {
         let (attempt, frame) = (*attempt, *frame);
         let (death, boot) = (Death::KeeperLost, Boot::Other);

@@ -9,8 +9,10 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
 
 mod bench;
+mod contract;
 mod demo;
 mod fuzz;
+mod openapi;
 mod run;
 mod setup;
 mod shell;
@@ -22,6 +24,7 @@ mod web;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use setup::tools::Install;
 
 /// Commands for working on Holdfast.
 #[derive(Parser)]
@@ -43,6 +46,10 @@ enum Task {
     Sim(sim::Args),
     /// Run the fuzz targets; needs a nightly toolchain.
     Fuzz(fuzz::Args),
+    /// Call the running program with all that its document allows and much that it does not.
+    Contract(contract::Args),
+    /// Write the document of the API to where it is kept.
+    Openapi(openapi::Args),
     /// Measure, beside what bounds each figure in the same run.
     Bench(bench::Args),
     /// Show what Holdfast keeps when processes are killed.
@@ -56,6 +63,8 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Sim(args) => sim::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
+        Task::Contract(args) => contract::run(&args, Install::Missing),
+        Task::Openapi(args) => openapi::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
     };

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::setup::tools::{self, Install};
 use crate::setup::{packages, tools::CARGO_DENY};
-use crate::{run as build, shell, tidy, web};
+use crate::{contract, run as build, shell, tidy, web};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -42,6 +42,8 @@ enum Step {
     Build,
     /// The page in a browser, against the real host.
     Browser,
+    /// The running program against the document of its API.
+    Contract,
     /// All tests.
     Test,
 }
@@ -124,6 +126,7 @@ fn take(step: Step, install: Install, closing: &mut Vec<String>) -> Result<()> {
             closing.extend(web::browser(&build::binary()?)?);
             Ok(())
         }
+        Step::Contract => contract::run(&contract::Args::SHORT, install),
         Step::Test => totals::run_tests(closing).context("cargo test"),
     }
 }

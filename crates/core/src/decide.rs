@@ -61,8 +61,8 @@ pub fn decide(chat: &mut Chat, input: Input, given: &Given) -> Result<Decision, 
             }
             None
         }
-        Input::Tick { last_word, release_after } => {
-            idle::tick(d, last_word, release_after);
+        Input::Tick { last_word, release_after, ceiling_after } => {
+            idle::tick(d, last_word, release_after, ceiling_after);
             None
         }
     };

@@ -49,6 +49,9 @@ pub enum Input {
         last_word: Awake,
         /// Idleness after which an agent is released, in microseconds; none = never.
         release_after: Option<u64>,
+        /// Quiet after which an agent that shows work is stopped, with an offer, in microseconds; none =
+        /// never.
+        ceiling_after: Option<u64>,
     },
 }
 

@@ -100,6 +100,8 @@ codes! {
     OperationConflict = "operation_conflict", 409;
     /// The agent cannot do this.
     NotSupported = "not_supported", 409;
+    /// The configuration is not right: a host that is replaced would not start.
+    ConfigurationWrong = "configuration_wrong", 409;
     /// No turn is running.
     NoTurn = "no_turn", 409;
     /// Nobody waits for the answer any more.

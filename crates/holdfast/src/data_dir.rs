@@ -6,30 +6,18 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+pub(crate) use holdfast_cli::{ENDPOINT, Endpoint};
 use holdfast_http::auth::{Principal, Sessions, digest};
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
-use crate::environment;
 use crate::exit::{Failed, REFUSED};
 
-const LOCK: &str = "host.lock";
-const ENDPOINT: &str = "endpoint.json";
-const TOKEN: &str = "token";
+pub(crate) const LOCK: &str = "host.lock";
+pub(crate) const TOKEN: &str = "token";
 const TOKEN_PREFIX: &str = "hf_";
 const SESSIONS: &str = "sessions";
 /// Bytes of the file of sessions that are read.
 const SESSIONS_BYTES_MAX: u64 = 64 * 1024;
-
-/// Where a host can be reached, for clients to look up at each call.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Endpoint {
-    pub(crate) url: String,
-    pub(crate) token: String,
-    pub(crate) pid: u32,
-    pub(crate) generation: u64,
-    pub(crate) version: String,
-}
 
 /// The data directory of this host, which no other host has while this value lives.
 #[derive(Debug)]
@@ -38,15 +26,9 @@ pub(crate) struct DataDir {
     _lock: File,
 }
 
-/// Where the data are by default: `$XDG_DATA_HOME/holdfast`.
-pub(crate) fn usual_place() -> anyhow::Result<PathBuf> {
-    let under =
-        |name: &str| environment::var(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || under("HOME").map(|home| home.join(".local/share"));
-    under("XDG_DATA_HOME")
-        .or_else(home)
-        .map(|data| data.join("holdfast"))
-        .ok_or_else(|| anyhow!("neither XDG_DATA_HOME nor HOME is set: name --data-dir"))
+/// Where the data are by default, below a person's data: `$XDG_DATA_HOME/holdfast`.
+pub(crate) fn usual_below(data_home: PathBuf) -> PathBuf {
+    data_home.join("holdfast")
 }
 
 /// Refuses a directory in which another host is, before anything is touched.

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 pub(crate) const FAILED: u8 = 1;
 /// Bad configuration or arguments.
 pub(crate) const USAGE: u8 = 2;
+/// There is no such thing.
+pub(crate) const NOT_FOUND: u8 = 3;
 /// Refused, or in conflict: a second host on a data directory.
 pub(crate) const REFUSED: u8 = 4;
 

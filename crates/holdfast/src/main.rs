@@ -1,8 +1,8 @@
 //! Hosts coding-agent chats and keeps what it has acknowledged.
 //!
-//! One program in three roles: the host (`serve`), the keeper of one attempt (`keeper`, started by
-//! the host) and the built-in demo agent (`agent demo`). The keeper and the demo agent are entered
-//! before any runtime, database or network is touched.
+//! One program in four roles: the host (`serve`), the keeper of one attempt (`keeper`, started by
+//! the host), the built-in demo agent (`agent demo`) and the client of a host (everything else). The
+//! keeper and the demo agent are entered before any runtime, database or network is touched.
 
 mod browser;
 mod commands;
@@ -10,15 +10,17 @@ mod config;
 mod data_dir;
 mod environment;
 mod exit;
+mod log;
 mod port;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use holdfast_cli::{Fault, Out, Surroundings};
 
 /// Hosts coding-agent chats and keeps what it has acknowledged.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "holdfast", version, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -28,15 +30,37 @@ struct Cli {
 enum Command {
     /// Host chats until told to stop.
     Serve(commands::serve::Args),
-    /// Agents that are built in.
+    #[command(flatten)]
+    Client(holdfast_cli::Command),
+    /// The configuration.
+    Config {
+        #[command(subcommand)]
+        config: commands::config::What,
+    },
+    /// A host that the person's service manager starts.
+    Service {
+        #[command(subcommand)]
+        service: commands::service::What,
+    },
+    /// Agents: those that can be chosen, and one that is built in.
     Agent {
         #[command(subcommand)]
-        agent: BuiltIn,
+        agent: Agent,
     },
+    /// Look for what is wrong with this installation, and say what to do.
+    Doctor(commands::doctor::Args),
+    /// Show where things are.
+    Paths(commands::paths::Args),
+    /// Print completions for a shell.
+    Completions(commands::completions::Args),
+    /// Write the manual pages into a directory.
+    Man(commands::man::Args),
 }
 
 #[derive(Debug, Subcommand)]
-enum BuiltIn {
+enum Agent {
+    /// List the agents that can be chosen.
+    Ls(holdfast_cli::agents::Args),
     /// An ACP agent over stdio that needs no account and no network: it does what the message says.
     Demo,
 }
@@ -44,11 +68,44 @@ enum BuiltIn {
 fn main() -> ExitCode {
     // The host starts it; there is nothing to start by hand. Its memory is counted in pages: it does
     // not even parse a command line.
-    if std::env::args_os().nth(1).is_some_and(|role| role == "keeper") {
-        return holdfast_keeper::serve::main();
+    if let Some(role) = std::env::args_os().nth(1) {
+        if role == "keeper" {
+            return holdfast_keeper::serve::main();
+        }
+        if let Some(main) = environment::role(&role) {
+            return main();
+        }
     }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
-        Command::Agent { agent: BuiltIn::Demo } => exit::code(holdfast_agent::demo::main(&[])),
+        Command::Client(command) => end(command.out(), command.run(&surroundings())),
+        Command::Config { config } => commands::config::run(&config),
+        Command::Service { service } => commands::service::run(&service),
+        Command::Agent { agent: Agent::Ls(args) } => end(args.out(), args.run(&surroundings())),
+        Command::Agent { agent: Agent::Demo } => exit::code(holdfast_agent::demo::main(&[])),
+        Command::Doctor(args) => end(args.out(), commands::doctor::run(&args, &surroundings())),
+        Command::Paths(args) => end(args.out(), commands::paths::run(&args, &surroundings())),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => end(Out::of(false), commands::man::run(&args)),
+    }
+}
+
+/// What a client is told of where it runs.
+fn surroundings() -> Surroundings {
+    Surroundings {
+        data_dir: config::data_dir(),
+        host: environment::var("HOLDFAST_HOST"),
+        token: environment::var("HOLDFAST_TOKEN"),
+        cwd: std::env::current_dir().ok(),
+    }
+}
+
+fn end(out: Out, ended: Result<(), Fault>) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            out.fault(&fault);
+            ExitCode::from(fault.exit as u8)
+        }
     }
 }

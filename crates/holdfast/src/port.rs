@@ -10,16 +10,18 @@ use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
+use holdfast_host::agents::{Agent, Environment, Origin, Source};
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
-    AgentInfo, Availability, Caller, Delta, Host as Port, HostInfo, Readiness, StopAgents,
-    WantedChat,
+    AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
+    HostFigures, HostInfo, Readiness, StopAgents, VariableInfo, WantedChat,
 };
 use holdfast_store::Store;
 use holdfast_store::search::Search;
 use tokio::sync::{broadcast, mpsc};
 
-use crate::environment;
+use crate::config::Recheck;
+use crate::environment::{self, Surroundings};
 
 /// What somebody wants of the program as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub(crate) struct Border {
     host: Host,
     wishes: mpsc::Sender<Wish>,
     search: Option<Search>,
+    recheck: Recheck,
+    surroundings: Arc<Surroundings>,
 }
 
 impl Border {
@@ -43,8 +47,10 @@ impl Border {
         host: Host,
         wishes: mpsc::Sender<Wish>,
         search: Option<Search>,
+        recheck: Recheck,
+        surroundings: Arc<Surroundings>,
     ) -> Self {
-        Self { host, wishes, search }
+        Self { host, wishes, search, recheck, surroundings }
     }
 
     fn wish(&self, wish: Wish) {
@@ -66,9 +72,14 @@ impl Port for Border {
         HostInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store: "sqlite".to_owned(),
-            damage: self.host.damage(),
+            damage: self.host.damage().into_iter().chain(self.recheck.fault()).collect(),
             readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
+    }
+
+    fn figures(&self) -> HostFigures {
+        let (attempts, attempts_begun, chats_loaded) = self.host.figures();
+        HostFigures { attempts, attempts_begun, chats_loaded }
     }
 
     fn new_message(&self) -> MessageId {
@@ -84,7 +95,7 @@ impl Port for Border {
                 id: id.clone(),
                 kind: kind_word(agent.kind).to_owned(),
                 version: None,
-                availability: availability(agent),
+                availability: availability(agent, &self.host.agents().environment(agent)),
                 capabilities: Vec::new(),
             })
             .collect();
@@ -163,12 +174,57 @@ impl Port for Border {
         self.wish(Wish::Stop(agents));
     }
 
-    fn restart(&self) {
+    fn restart(&self) -> Result<(), Refusal> {
+        if let Err(faults) = self.recheck.check() {
+            let text =
+                format!("The configuration is not right: the host was not replaced. {faults}");
+            return Err(Refusal::new(Code::ConfigurationWrong, text));
+        }
         self.wish(Wish::Restart);
+        Ok(())
+    }
+
+    fn environment(&self, agent: &str) -> Option<EnvironmentInfo> {
+        let agents = self.host.agents();
+        let known = agents.environment(agents.get(agent)?);
+        let variables = known.iter().map(|(name, variable)| VariableInfo {
+            name: name.to_string_lossy().into_owned(),
+            value: variable.value.to_string_lossy().into_owned(),
+            origin: origin_word(variable.origin),
+        });
+        Some(EnvironmentInfo { source: source(&known.source), variables: variables.collect() })
+    }
+
+    fn refresh_environment(&self) -> BoxFuture<'static, EnvironmentSource> {
+        let surroundings = Arc::clone(&self.surroundings);
+        async move { source(&surroundings.refresh().await) }.boxed()
     }
 
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
         self.host.deltas()
+    }
+}
+
+const fn origin_word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Host => "host",
+        Origin::LoginShell => "login_shell",
+        Origin::Both => "login_shell_and_host",
+        Origin::Holdfast => "holdfast",
+        Origin::Configuration => "configuration",
+    }
+}
+
+fn source(source: &Source) -> EnvironmentSource {
+    match source {
+        Source::Asking => EnvironmentSource { word: "asking", shell: None, note: None },
+        Source::Host { why } => {
+            EnvironmentSource { word: "host", shell: None, note: Some(why.clone()) }
+        }
+        Source::LoginShell { shell, stale } => {
+            let shell = Some(shell.clone());
+            EnvironmentSource { word: "login_shell", shell, note: stale.clone() }
+        }
     }
 }
 
@@ -181,15 +237,15 @@ const fn kind_word(kind: AgentKind) -> &'static str {
 }
 
 /// Whether the agent's program can be found.
-fn availability(agent: &holdfast_host::agents::Agent) -> Availability {
+pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability {
     let Some(program) = agent.command.first() else {
         return Availability::Unavailable("Its command is empty.".to_owned());
     };
     let found = if program.to_string_lossy().contains('/') {
         Path::new(program).is_file()
     } else {
-        let path = environment::var("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+        let path = within.get("PATH".as_ref()).map(|path| path.value.as_os_str());
+        std::env::split_paths(path.unwrap_or_default()).any(|dir| dir.join(program).is_file())
     };
     if found {
         Availability::Available

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdfast_agent::codec::AgentKind;
@@ -14,6 +14,7 @@ use holdfast_core::item::Delta;
 use holdfast_core::limits::{DELTA_BYTES_MAX, OPERATION_KEPT_MICROS};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
+use holdfast_keeper::registry::Limits;
 use holdfast_store::{CommitError, Operation, QueryError, Store, StoredOperation};
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot};
 
@@ -47,6 +48,10 @@ pub struct HostOptions {
     pub agents: Agents,
     /// Idleness after which an agent is released, in microseconds; none = never.
     pub release_after: Option<u64>,
+    /// Quiet after which an agent is stopped although it shows work, in microseconds; none = never.
+    pub ceiling_after: Option<u64>,
+    /// The bounds of keepers that are started.
+    pub limits: Limits,
 }
 
 /// What all parts of a host share.
@@ -59,6 +64,7 @@ pub struct Shared {
     deltas: broadcast::Sender<Arc<Delta>>,
     stopping: AtomicBool,
     attempts: AtomicUsize,
+    attempts_begun: AtomicU64,
     attempt_ended: Notify,
     /// Places for resumes that start at once.
     pub(crate) resumes: Arc<Semaphore>,
@@ -106,6 +112,7 @@ impl Shared {
 
     pub(crate) fn count_attempt(&self) {
         self.attempts.fetch_add(1, Ordering::SeqCst);
+        self.attempts_begun.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn uncount_attempt(&self) {
@@ -136,6 +143,7 @@ impl Host {
             deltas: broadcast::Sender::new(DELTAS_WAITING_MAX),
             stopping: AtomicBool::new(false),
             attempts: AtomicUsize::new(0),
+            attempts_begun: AtomicU64::new(0),
             attempt_ended: Notify::new(),
             resumes: Arc::new(Semaphore::new(RESUMES_AT_ONCE)),
             damage: Mutex::new(Vec::new()),
@@ -170,6 +178,15 @@ impl Host {
     /// Adds to what is shown as damaged.
     pub fn note_damage(&self, text: String) {
         self.shared.note_damage(text);
+    }
+
+    /// How many attempts are driven now, and how many were since the host started; and how many
+    /// chats are loaded.
+    #[must_use]
+    pub fn figures(&self) -> (usize, u64, usize) {
+        let shared = &self.shared;
+        let begun = shared.attempts_begun.load(Ordering::Relaxed);
+        (shared.attempts.load(Ordering::SeqCst), begun, shared.actors().len())
     }
 
     /// Whether it takes no writes any more.
@@ -409,8 +426,22 @@ mod tests {
     fn host() -> Host {
         let store = Memory::new(MemoryStore::new(uuid::Uuid::from_u128(1)));
         let keeper = KeeperProgram { program: PathBuf::from("/nowhere"), args: Vec::new() };
-        let (data_dir, agents) = (PathBuf::from("/nowhere"), Agents::default());
-        let options = HostOptions { data_dir, keeper, agents, release_after: None };
+        let (data_dir, agents) = (
+            PathBuf::from("/nowhere"),
+            Agents::new(
+                std::collections::BTreeMap::new(),
+                tokio::sync::watch::Sender::default().subscribe(),
+                PathBuf::from("/nowhere"),
+            ),
+        );
+        let options = HostOptions {
+            data_dir,
+            keeper,
+            agents,
+            release_after: None,
+            ceiling_after: None,
+            limits: Limits::default(),
+        };
         Host::new(options, Arc::new(store))
     }
 

@@ -24,6 +24,8 @@ impl Host {
         for chat in owing {
             let _ = self.actor(chat);
         }
+        let host = self.clone();
+        tokio::spawn(async move { host.sweep_temp().await });
         match (found, current) {
             (Ok(found), Ok(current)) => self.clear_leftovers(found, &current),
             (Err(error), _) => {

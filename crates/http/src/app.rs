@@ -24,6 +24,8 @@ pub struct App {
     /// The bytes that bodies may still take.
     pub(crate) bodies: Arc<Semaphore>,
     pub(crate) stopping: CancellationToken,
+    /// Whether figures are for everybody who reaches the host.
+    pub(crate) open_metrics: bool,
     /// The event sockets, which outlive their requests.
     pub(crate) streams: TaskTracker,
 }
@@ -50,6 +52,7 @@ impl App {
             hub,
             bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             stopping,
+            open_metrics: false,
             streams: TaskTracker::new(),
         }
     }
@@ -58,6 +61,13 @@ impl App {
     #[must_use]
     pub fn with_sessions(self, sessions: Arc<Sessions>) -> Self {
         Self { sessions, ..self }
+    }
+
+    /// The same, with figures for everybody who reaches the host.
+    #[must_use]
+    pub fn with_open_metrics(mut self) -> Self {
+        self.open_metrics = true;
+        self
     }
 
     /// What is published on event streams.

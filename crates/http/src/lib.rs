@@ -8,6 +8,7 @@ pub mod auth;
 mod events;
 mod extract;
 pub mod limits;
+pub mod openapi;
 pub mod port;
 mod problem;
 mod routes;

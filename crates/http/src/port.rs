@@ -26,11 +26,20 @@ pub trait Host: Send + Sync + 'static {
     /// What the host is.
     fn info(&self) -> HostInfo;
 
+    /// How its work goes.
+    fn figures(&self) -> HostFigures;
+
     /// The id of a new message, random.
     fn new_message(&self) -> MessageId;
 
     /// The agents that can be chosen, in the order of the configuration.
     fn agents(&self) -> BoxFuture<'static, Vec<AgentInfo>>;
+
+    /// What an agent would run in if it were started now; none where there is no such agent.
+    fn environment(&self, agent: &str) -> Option<EnvironmentInfo>;
+
+    /// Asks the login shell again what agents run in, and answers what has come of it.
+    fn refresh_environment(&self) -> BoxFuture<'static, EnvironmentSource>;
 
     /// Makes a chat exist and answers [`Reply::Opened`]. A repeat of the operation is answered before anything
     /// of the request is looked at, so that it is the first answer even where the directory is
@@ -95,7 +104,10 @@ pub trait Host: Send + Sync + 'static {
     fn stop(&self, agents: StopAgents);
 
     /// Begins to replace the host and keeps the agents.
-    fn restart(&self);
+    ///
+    /// # Errors
+    /// `configuration_wrong`: another host would not start with it.
+    fn restart(&self) -> Result<(), Refusal>;
 
     /// What agents say right now, before it is committed: a courtesy that may be missed.
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>>;
@@ -145,6 +157,17 @@ pub struct HostInfo {
     pub readiness: Readiness,
 }
 
+/// How the work of a host goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostFigures {
+    /// Attempts that are driven now.
+    pub attempts: usize,
+    /// Attempts that were driven since the host started.
+    pub attempts_begun: u64,
+    /// Chats that are in memory.
+    pub chats_loaded: usize,
+}
+
 /// Whether a host takes writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
@@ -169,6 +192,37 @@ pub struct AgentInfo {
     pub availability: Availability,
     /// What it is known to be able to do, as stable words.
     pub capabilities: Vec<String>,
+}
+
+/// What an agent runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentInfo {
+    /// Where it comes from as a whole.
+    pub source: EnvironmentSource,
+    /// Its variables, by name.
+    pub variables: Vec<VariableInfo>,
+}
+
+/// Where an environment comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentSource {
+    /// `login_shell`, `host`, or `asking` while the shell is asked for the first time.
+    pub word: &'static str,
+    /// The shell.
+    pub shell: Option<String>,
+    /// What a person should know of it: why it is not the shell's, or not what it says now.
+    pub note: Option<String>,
+}
+
+/// A variable of an agent's environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableInfo {
+    /// Its name.
+    pub name: String,
+    /// Its value; what is not UTF-8 is replaced.
+    pub value: String,
+    /// Where it comes from, as a stable word.
+    pub origin: &'static str,
 }
 
 /// Whether an agent can be started.

@@ -1,9 +1,15 @@
 //! Problem documents (RFC 9457): how every refusal is answered.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use holdfast_core::refusal::{Code, Refusal};
 use serde::Serialize;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::wire::prompt::Answered;
 use serde_json::Value;
 
 /// A refusal on its way to the caller, as `application/problem+json`.
@@ -40,17 +46,45 @@ impl From<Refusal> for Problem {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
+/// A refusal (RFC 9457).
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct Document<'a> {
+    /// Where the code is explained: `/errors/CODE`.
     r#type: String,
+    /// The code as words.
     title: String,
+    /// The status of the answer.
     status: u16,
+    #[schema(value_type = AnyCode)]
     code: &'static str,
+    /// What is wrong and what to do.
     detail: &'a str,
+    /// The field, parameter or header that it is about.
     field: Option<&'a str>,
+    /// The limit that was met, in the unit that `detail` names.
     limit: Option<u64>,
+    /// Of `already_answered`: the answer that won.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Answered>)]
     winner: Option<&'a Value>,
+}
+
+/// A code in the document: one of all.
+struct AnyCode;
+
+impl PartialSchema for AnyCode {
+    fn schema() -> RefOr<Schema> {
+        let codes = Code::ALL.iter().map(|code| code.as_str());
+        let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes));
+        schema.description(Some("The stable code of a refusal.")).into()
+    }
+}
+
+impl ToSchema for AnyCode {
+    fn name() -> Cow<'static, str> {
+        "Code".into()
+    }
 }
 
 /// The code as words: `chat_not_found` is titled "Chat not found".

@@ -26,6 +26,7 @@ pub(crate) fn settle(w: &mut World) {
     w.say(|| "the weather clears".to_owned());
     w.calm = true;
     w.weather.release_after = None;
+    w.weather.ceiling_after = None;
     w.people.left = 0;
     w.set_disk_full(false);
     // Also what nobody was told of is in the list.

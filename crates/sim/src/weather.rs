@@ -31,6 +31,8 @@ pub(crate) struct Weather {
     pub(crate) requests_doubled: u64,
     /// Idleness after which an agent is released, in microseconds.
     pub(crate) release_after: Option<u64>,
+    /// Quiet after which an agent at work is stopped, in microseconds.
+    pub(crate) ceiling_after: Option<u64>,
     pub(crate) manners: Option<Manners>,
     /// How long a keeper waits for a host, or for its first greeting; none: as it does by default.
     pub(crate) keeper_patience: Option<u64>,
@@ -49,6 +51,7 @@ impl Weather {
             answers_lost: 50,
             requests_doubled: 50,
             release_after: rng.permille(300).then_some(20_000_000),
+            ceiling_after: rng.permille(100).then_some(40_000_000),
             ..Self::default()
         };
         if rng.permille(500) {

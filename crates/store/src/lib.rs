@@ -5,6 +5,7 @@ pub mod change;
 #[cfg(test)]
 mod contract;
 mod derive;
+pub mod figures;
 #[cfg(test)]
 mod fixtures;
 pub mod journal;
@@ -15,6 +16,7 @@ pub mod search;
 pub mod sqlite;
 
 pub use change::{Change, ChangeBounds, What};
+pub use figures::Figures;
 pub use journal::{CommitError, Committed, Journal, Operation, Pending, Progress, Unit};
 pub use memory::{Memory, MemoryStore};
 pub use query::{Answer, QueryError, Store};

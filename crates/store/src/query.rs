@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::change::{Change, ChangeBounds};
+use crate::figures::Figures;
 use crate::journal::{CommitError, Journal, Operation, Pending};
 use crate::rows::{
     ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
@@ -138,6 +139,10 @@ pub trait Store: Journal {
     fn incarnation(&self) -> Uuid;
     /// How many times the store was opened.
     fn generation(&self) -> u64;
+    /// How its work goes.
+    fn figures(&self) -> Figures {
+        Figures::default()
+    }
     /// What was found damaged, one sentence each.
     fn damage(&self) -> Vec<String>;
 }

@@ -63,6 +63,11 @@ const PACKAGES: &[Package] = &[
         why: "shows that a sync returns before its answer is written",
     },
     Package {
+        name: "systemd",
+        probe: Probe::Program("systemd-analyze"),
+        why: "checks the unit that a host is started by",
+    },
+    Package {
         name: "util-linux",
         probe: Probe::Program("setpriv"),
         why: "runs tests as an unprivileged user, so that they prove something as root",

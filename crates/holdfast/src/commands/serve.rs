@@ -15,6 +15,7 @@ use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal, Sessions};
 use holdfast_http::port::StopAgents;
+use holdfast_keeper::registry::Limits;
 use holdfast_store::search::{self, Search};
 use holdfast_store::{Options, Sqlite, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -22,10 +23,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::browser;
-use crate::config::{self, Config};
+use crate::commands::place;
+use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
-use crate::environment;
+use crate::environment::Surroundings;
 use crate::exit::{FAILED, Failed, USAGE};
+use crate::log;
 use crate::port::{Border, Wish};
 
 /// What a stop says that stopped no agent.
@@ -35,15 +38,11 @@ const UNRECORDED: &str = "what agents were doing could not be recorded, so they 
 /// What `serve` is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The address to listen on; port 0 picks one.
-    #[arg(long, default_value = "127.0.0.1:7433", value_name = "HOST:PORT")]
-    listen: SocketAddr,
-    /// Everything of this host is below this directory.
-    #[arg(long, env = "HOLDFAST_DATA_DIR", value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// The configuration; by default `config.toml` in the data directory.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    /// The address to listen on; port 0 picks one. [default: 127.0.0.1:7433]
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<SocketAddr>,
+    #[command(flatten)]
+    place: place::Args,
     /// Where chats are kept.
     #[arg(long, default_value = "sqlite", value_name = "STORE", value_parser = NonEmptyStringValueParser::new())]
     store: String,
@@ -53,16 +52,36 @@ pub(crate) struct Args {
     /// Open the page in the browser, signed in.
     #[arg(long)]
     open: bool,
+    /// The form of the log on stderr: text or json.
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    log_format: Option<String>,
+    /// The port that the host which this one replaces was given for port 0.
+    #[arg(long, hide = true)]
+    keep_port: Option<u16>,
+}
+
+impl Args {
+    fn told(&self) -> Told {
+        let told = self.place.told(self.listen.map(|listen| listen.to_string()));
+        Told { log_format: self.log_format.clone(), ..told }
+    }
 }
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    log();
+    let config = match Config::read(&args.told()) {
+        Ok(config) => config,
+        Err(faults) => return fail(&Failed::new(USAGE, faults)),
+    };
+    log::begin(&config);
+    for note in &config.notes {
+        tracing::warn!("{note}");
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failed::new(FAILED, error)),
     };
-    let ended = runtime.block_on(serve(args));
+    let ended = runtime.block_on(serve(args, &config));
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     match ended {
         Ok(Ended::Stopped) => ExitCode::SUCCESS,
@@ -76,59 +95,55 @@ fn fail(failed: &Failed) -> ExitCode {
     ExitCode::from(failed.code)
 }
 
-fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("HOLDFAST_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    // A second call, in tests, changes nothing.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .try_init();
-}
-
 /// How serving ended.
 enum Ended {
     Stopped,
     Replaced(SocketAddr),
 }
 
-async fn serve(args: &Args) -> Result<Ended, Failed> {
+async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     if args.store != "sqlite" {
         let text = format!("the store {:?} is not there yet: only sqlite is", args.store);
         return Err(Failed::new(USAGE, anyhow!(text)));
     }
-    let wanted = match &args.data_dir {
-        Some(dir) => std::path::absolute(dir).context("cannot use the data directory")?,
-        None => data_dir::usual_place().map_err(|error| Failed::new(USAGE, error))?,
-    };
     // In this order nothing is touched when the directory or the port is another's.
-    data_dir::check_free(&wanted)?;
-    let config = Config::read(args.config.as_deref(), &config::usual_place(&wanted))
-        .map_err(|error| Failed::new(USAGE, error))?;
-    let listener = holdfast_http::listen(args.listen)
-        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    data_dir::check_free(&config.data_dir)?;
+    let mut wanted = config.listen;
+    if let Some(port) = args.keep_port.filter(|_| wanted.port() == 0) {
+        wanted.set_port(port);
+    }
+    let listener =
+        holdfast_http::listen(wanted).with_context(|| format!("cannot listen on {wanted}"))?;
     let listen = listener.local_addr().context("cannot tell the port")?;
-    let data = DataDir::take(&wanted)?;
+    let data = DataDir::take(&config.data_dir)?;
     let dir = data.path().to_owned();
     let opening = tokio::task::spawn_blocking(move || Sqlite::open(&Options::new(dir)));
     let sqlite = opening.await.context("opening the store was cut short")?;
     let sqlite = sqlite.context("the store cannot be opened")?;
     let store: Arc<dyn Store> = Arc::new(sqlite.clone());
-    let host = Host::new(options(&config, &data)?, Arc::clone(&store));
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let dir = data.path().to_owned();
+    let surroundings = Arc::new(Surroundings::new(program.clone(), dir, config.asks_shell()));
+    let options = options(config, &data, program, &surroundings);
+    let host = Host::new(options, Arc::clone(&store));
+    // Nobody but the first agent waits for it.
+    let asked = Arc::clone(&surroundings);
+    tokio::spawn(async move { asked.refresh().await });
     host.start().await.context("the store cannot say what is owed")?;
 
     let token = data.token()?;
     let (wish, mut wishes) = mpsc::channel(4);
     let stopping = CancellationToken::new();
     let search = index(&host, &data);
-    let border = Arc::new(Border::new(host.clone(), wish, search));
+    let check = Recheck::new(args.told(), config);
+    let border = Border::new(host.clone(), wish, search, check.clone(), surroundings);
+    let border = Arc::new(border);
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let sessions = Arc::new(data.sessions(&token)?);
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone())
         .with_sessions(Arc::clone(&sessions));
+    let app = if config.open_metrics() { app.with_open_metrics() } else { app };
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
     let endpoint = Endpoint {
         url: format!("http://{listen}"),
@@ -140,7 +155,15 @@ async fn serve(args: &Args) -> Result<Ended, Failed> {
     data.announce(&endpoint)?;
     greet(args, &data, &endpoint, &sessions)?;
 
-    let wish = signals.wish(&mut wishes).await;
+    let wish = loop {
+        match signals.wish(&mut wishes).await {
+            // Whoever replaces this host would not start: the user is better off with this one.
+            Wish::Restart if let Err(error) = check.check() => {
+                tracing::error!("the host goes on and was not replaced: {error}");
+            }
+            wish => break wish,
+        }
+    };
     signals.exit_on_next();
     let stopped = match wish {
         Wish::Stop(StopAgents::Stop) => host.stop_agents(Cause::Quit).await,
@@ -174,15 +197,26 @@ fn index(host: &Host, data: &DataDir) -> Option<Search> {
     }
 }
 
-fn options(config: &Config, data: &DataDir) -> Result<HostOptions, Failed> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
-    let agents = Agents::new(config.agents(&program), environment::all(), data.path().join("tmp"));
-    Ok(HostOptions {
+fn options(
+    config: &Config,
+    data: &DataDir,
+    program: PathBuf,
+    surroundings: &Surroundings,
+) -> HostOptions {
+    let temp = data.path().join("tmp");
+    let agents = Agents::new(config.agents(&program), surroundings.watch(), temp);
+    HostOptions {
         data_dir: data.path().to_owned(),
         keeper: KeeperProgram { program, args: vec!["keeper".into()] },
         agents,
         release_after: config.release_after(),
-    })
+        ceiling_after: config.ceiling_after(),
+        limits: Limits {
+            spool_bytes_max: config.spool_bytes(),
+            host_gone_ms: u64::try_from(config.host_gone().as_millis()).unwrap_or(u64::MAX),
+            ..Limits::default()
+        },
+    }
 }
 
 /// Tells what a person or a program starts with. Whoever started this host may have closed the
@@ -280,11 +314,17 @@ fn replace(args: &Args, listen: SocketAddr) -> Failed {
         Err(error) => return Failed::new(FAILED, error),
     };
     let mut command = std::process::Command::new(program);
-    command.arg("serve").arg("--listen").arg(listen.to_string());
-    for (flag, value) in [("--data-dir", &args.data_dir), ("--config", &args.config)] {
+    command.arg("serve").arg("--keep-port").arg(listen.port().to_string());
+    if let Some(listen) = args.listen {
+        command.arg("--listen").arg(listen.to_string());
+    }
+    for (flag, value) in [("--data-dir", &args.place.data_dir), ("--config", &args.place.config)] {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }
+    }
+    if let Some(format) = &args.log_format {
+        command.arg("--log-format").arg(format);
     }
     if args.json {
         command.arg("--json");

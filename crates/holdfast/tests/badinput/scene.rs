@@ -54,6 +54,7 @@ impl<'a> Scene<'a> {
             "task" => &self.task,
             "receipt" => &self.receipt,
             "slot" => "desk",
+            "agent" => "demo",
             other => panic!("no id for {other}"),
         }
     }

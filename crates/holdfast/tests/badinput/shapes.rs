@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::routes::Takes::{Flag, Id, List, Text, Word};
+use crate::routes::Takes::{Flag, Id, List, Number, Text, Word};
 use crate::routes::{BODY_BYTES_MAX, MESSAGE_BODY_BYTES_MAX, ROUTES, base, parts};
 use crate::scene::{absent, problem, with_scene};
 
@@ -44,8 +44,16 @@ fn a_wrong_method_an_unknown_call_and_a_bad_id_are_named() {
                     let path = scene.path(route, Some((part, id)));
                     let body = serde_json::to_vec(&base(route)).unwrap();
                     let answer = host.exchange(&host.raw(route.method, &path).body(body));
+                    // An agent's id is a name that the configuration chose: it has no form.
+                    if part == "agent" && id != "%ff" {
+                        problem(&answer, 404, "agent_not_found", None);
+                        continue;
+                    }
                     let field = (id != "%ff").then_some(part);
                     problem(&answer, 400, "invalid_id", field);
+                }
+                if part == "agent" {
+                    continue;
                 }
                 let path = scene.path(route, Some((part, &absent(scene.id(part)))));
                 let mut body = base(route);
@@ -89,7 +97,7 @@ fn a_body_that_is_no_object_or_too_large_is_refused_on_every_write() {
                 problem(&scene.call(route, body), 400, "invalid_json", None);
             }
             let large = match route.path.rsplit('/').next().unwrap() {
-                "chats" | "messages" | "draft" | "resume"
+                "chats" | "messages" | "draft" | "resume" | "rewind"
                     if !route.path.ends_with("queue/resume") =>
                 {
                     MESSAGE_BODY_BYTES_MAX
@@ -134,6 +142,7 @@ fn each_field_is_refused_by_its_name_and_limit() {
                     Word => vec![json!("nope"), json!(1), json!([]), json!({}), json!("STOP")],
                     Id => vec![json!("nope"), json!("chat_")],
                     Flag => vec![json!("true"), json!(1), json!({})],
+                    Number => vec![json!("1"), json!(-1), json!(1.5), json!({})],
                     List => vec![json!("nope"), json!(1), json!({}), json!(true)],
                 };
                 for value in wrong {

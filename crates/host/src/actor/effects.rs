@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdfast_core::effect::Owed;
+use holdfast_core::head::Life;
 use holdfast_core::ids::MessageId;
 use holdfast_core::limits::HEAD_BYTES_MAX;
 
@@ -26,7 +27,12 @@ impl Actor {
         if let Some(driver) = self.driver.take_if(|driver| Some(driver.attempt) == plan.finished) {
             driver.finish();
         }
-        let Some(owed) = owed else { return };
+        let Some(owed) = owed else {
+            if self.work.core().chat().head.life == Life::Deleted {
+                self.shared.options.agents.remove_temp(self.id);
+            }
+            return;
+        };
         match plan.then {
             Then::Nothing => return,
             Then::Start => self.driver = Some(self.spawn_driver(&owed, origin)),

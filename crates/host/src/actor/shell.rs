@@ -11,9 +11,10 @@ use holdfast_core::time::Awake;
 use holdfast_store::{QueryError, Unit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tracing::Instrument;
 
 use super::core::Core;
-use super::work::{Asked, Next, ROOM_RETRY, Work};
+use super::work::{Asked, Idle, Next, ROOM_RETRY, Work};
 use crate::attempt::{Driver, Word};
 use crate::clock;
 use crate::host::Shared;
@@ -63,7 +64,8 @@ pub type Handle = mpsc::Sender<Message>;
 /// table when it owes nothing any more.
 pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
     let (handle, messages) = mpsc::channel(COMMANDS_WAITING_MAX);
-    tokio::spawn(async move {
+    let span = tracing::info_span!("chat", %chat);
+    let life = async move {
         // A store that is busy says nothing about the chat: what is asked waits, within its bound.
         let loaded = loop {
             match Actor::load(Arc::clone(&shared), chat).await {
@@ -75,7 +77,8 @@ pub fn spawn(shared: Arc<Shared>, chat: ChatId) -> Handle {
             Ok(actor) => actor.run(messages).await,
             Err(refusal) => refuse_all(&shared, chat, messages, &refusal).await,
         }
-    });
+    };
+    tokio::spawn(life.instrument(span));
     handle
 }
 
@@ -127,8 +130,11 @@ impl Actor {
     async fn load(shared: Arc<Shared>, id: ChatId) -> Result<Self, Refusal> {
         let core = load_core(&shared, id).await?;
         let (speak, words) = mpsc::channel(WORDS_WAITING_MAX);
-        let release_after = shared.options.release_after;
-        let (work, next) = Work::begin(core, id, clock::awake(), release_after);
+        let idle = Idle {
+            release_after: shared.options.release_after,
+            ceiling_after: shared.options.ceiling_after,
+        };
+        let (work, next) = Work::begin(core, id, clock::awake(), idle);
         let mut actor = Self { shared, id, work, driver: None, words, speak };
         actor.go_on(next, Asker::Nobody).await;
         Ok(actor)

@@ -110,6 +110,15 @@ enum AfterReconcile {
 /// Where a decision gets its time and randomness.
 pub type Moment<'a> = &'a mut dyn FnMut() -> Given;
 
+/// When an agent is stopped for idleness, in microseconds; none = never.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Idle {
+    /// After so long without anything owed.
+    pub release_after: Option<u64>,
+    /// After so long without a word, whatever is owed: with an offer.
+    pub ceiling_after: Option<u64>,
+}
+
 /// The work of one actor.
 #[derive(Debug)]
 pub struct Work {
@@ -123,7 +132,7 @@ pub struct Work {
     /// Until when there is no room.
     blocked: Option<Awake>,
     last_word: Awake,
-    release_after: Option<u64>,
+    idle: Idle,
     /// Whether a frame could not be ordered because the store could not be asked.
     unordered: bool,
     doing: Doing,
@@ -134,7 +143,7 @@ pub struct Work {
 
 impl Work {
     /// Begins with a chat that was loaded; what it owes is done first.
-    pub fn begin(core: Core, id: ChatId, now: Awake, release_after: Option<u64>) -> (Self, Next) {
+    pub fn begin(core: Core, id: ChatId, now: Awake, idle: Idle) -> (Self, Next) {
         let work = Self {
             id,
             core,
@@ -143,7 +152,7 @@ impl Work {
             due: None,
             blocked: None,
             last_word: now,
-            release_after,
+            idle,
             unordered: false,
             doing: Doing::Reconcile(AfterReconcile::Nothing),
             request: None,
@@ -400,8 +409,9 @@ impl Work {
     }
 
     fn pass_time(&mut self, moment: Moment<'_>) -> Next {
-        let (last_word, release_after) = (self.last_word, self.release_after);
-        self.core.tick(Input::Tick { last_word, release_after }, &moment());
+        let Idle { release_after, ceiling_after } = self.idle;
+        let last_word = self.last_word;
+        self.core.tick(Input::Tick { last_word, release_after, ceiling_after }, &moment());
         if self.core.is_dirty() { self.commit_heard(moment) } else { Next::Rest }
     }
 }

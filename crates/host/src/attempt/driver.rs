@@ -13,10 +13,11 @@ use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
-use holdfast_keeper::registry::{self, AttemptDir, Limits, Secret, Spec};
+use holdfast_keeper::registry::{self, AttemptDir, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use super::verdict::{self, Course, Verdict, course};
 use super::{Driver, Orders, Origin, Reading, StartSpec, Word, bury, leftovers, silent, writer};
@@ -52,7 +53,8 @@ pub fn spawn(
         speak,
         found: Some(found),
     };
-    tokio::spawn(run.run(origin));
+    let span = tracing::info_span!("attempt", chat = %run.start.chat, %attempt);
+    tokio::spawn(run.run(origin).instrument(span));
     Driver { attempt, orders, finding: Some(finding) }
 }
 
@@ -172,7 +174,7 @@ impl Run {
             attempt: self.start.attempt.uuid(),
             secret,
             incarnation: self.shared.store.incarnation(),
-            limits: Limits::default(),
+            limits: self.shared.options.limits,
         };
         holdfast_fault::point("host.attempt.create.before");
         let born = match registry::create(&self.shared.options.data_dir, &spec) {
@@ -207,11 +209,12 @@ impl Run {
         let options = &self.shared.options;
         let start = options.agents.get(&self.start.agent).map(|agent| {
             let temp = options.agents.temp_dir(self.start.chat);
-            let mut env = options.agents.environment(agent);
+            let mut known = options.agents.environment(agent);
             if DirBuilder::new().recursive(true).mode(0o700).create(&temp).is_ok() {
-                env.retain(|(name, _)| name != "TMPDIR");
-                env.push(("TMPDIR".into(), temp.into_os_string()));
+                known.set("TMPDIR", temp.into_os_string());
             }
+            let env = known.iter().map(|(name, variable)| (name.clone(), variable.value.clone()));
+            let env = env.collect();
             Start { argv: agent.command.clone(), env, cwd: self.start.cwd.clone().into() }
         });
         let incarnation = self.shared.store.incarnation();
@@ -220,6 +223,10 @@ impl Run {
 
     /// Serves the keeper while it lives, over any number of connections; then its death is told.
     async fn keep(&mut self) {
+        // An agent that may run already waits for nothing, nor does one that is dead.
+        if self.start.pid.is_none() && self.dir.is_alive().unwrap_or(true) {
+            self.shared.options.agents.environment_known().await;
+        }
         while !self.speak.is_closed() {
             let Some(greeting) = self.greeting() else {
                 bury::unadopted(self).await;
@@ -229,6 +236,7 @@ impl Run {
                 Ok((link, welcome)) => {
                     holdfast_fault::point("host.attempt.attached");
                     self.served = true;
+                    tracing::debug!("the keeper answers");
                     self.say(Word::Event(KeeperEvent::Answers)).await;
                     match self.serve(link, welcome.end).await {
                         Served::Lost => {}

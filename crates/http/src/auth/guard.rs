@@ -33,7 +33,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Refusal> {
             request.extensions_mut().insert(principal);
             Ok(())
         }
-        Err(_) if open(request) => Ok(()),
+        Err(_) if open(request, app.open_metrics) => Ok(()),
         Err(refusal) => Err(refusal),
     }
 }
@@ -52,10 +52,10 @@ fn holder(app: &App, request: &Request) -> Result<Principal, Refusal> {
 }
 
 /// What says nothing of anybody's chats, and signing in.
-fn open(request: &Request) -> bool {
+fn open(request: &Request, open_metrics: bool) -> bool {
     let path = request.uri().path();
     if path == "/api/v1/session" {
         return request.method() == Method::POST;
     }
-    !path.starts_with("/api/") && path != "/metrics"
+    !path.starts_with("/api/") && (path != "/metrics" || open_metrics)
 }

@@ -17,7 +17,7 @@ use crate::limits::{
     BATCH_CHANGES_MAX, FRAME_BYTES_MAX, QUEUE_TOLD_BYTES_MAX, QUEUE_TOLD_HEAD_BYTES,
     QUEUE_TOLD_MESSAGES_MAX, RESOLVES_AT_ONCE,
 };
-use crate::wire::change as wire;
+use crate::wire::change::{self as wire, Change as Told};
 use crate::wire::host::Counts;
 use crate::wire::item::Item;
 use crate::wire::offer::{Failed, Offer};
@@ -26,7 +26,6 @@ use crate::wire::queue::Queue;
 use crate::wire::row::Row;
 use crate::wire::task::Task;
 use crate::wire::turn::Turn;
-use crate::wire::words::Word;
 
 /// What is told of a queue when it changes: where it is longer, `next` says so, and who shows the
 /// rest asks for it. A change thus costs the same however much waits.
@@ -89,7 +88,7 @@ fn pack<'a>(
 ) -> serde_json::Result<Utf8Bytes> {
     let cursor = Cursor { incarnation, change: upto }.to_string();
     let changes = pieces.map(|piece| &*piece.json).collect();
-    let frame = wire::Changes { r#type: "changes", cursor: &cursor, changes };
+    let frame = wire::Frame::Changes { cursor: &cursor, changes };
     serde_json::to_string(&frame).map(Utf8Bytes::from)
 }
 
@@ -167,49 +166,54 @@ async fn piece(store: &dyn Store, change: Change) -> Result<Piece, ReadError> {
         What::Removed => removed(n, id),
         What::Chat => match store.chat(id).await? {
             Some(row) if row.summary.life != Life::Deleted => {
-                made(n, None, "chat", chat, Some(Row::of(row)))
+                made(n, None, &Told::Chat { chat, value: Some(Row::of(row)) })
             }
             Some(_) | None => removed(n, id),
         },
         What::Item(item) => {
-            let item = store.item(id, item).await?.map(|row| Item::of(id, row));
-            made(n, chat, "item", chat, item)
+            let value = store.item(id, item).await?.map(|row| Item::of(id, row));
+            made(n, chat, &Told::Item { chat, value })
         }
-        What::Turn(turn) => made(n, chat, "turn", chat, store.turn(id, turn).await?.map(Turn::of)),
+        What::Turn(turn) => {
+            let value = store.turn(id, turn).await?.map(Turn::of);
+            made(n, chat, &Told::Turn { chat, value })
+        }
         What::Prompt(prompt) => {
-            made(n, chat, "prompt", chat, store.prompt(id, prompt).await?.map(Prompt::of))
+            let value = store.prompt(id, prompt).await?.map(Prompt::of);
+            made(n, chat, &Told::Prompt { chat, value })
         }
-        What::Task(task) => made(n, chat, "task", chat, store.task(id, task).await?.map(Task::of)),
+        What::Task(task) => {
+            let value = store.task(id, task).await?.map(Task::of);
+            made(n, chat, &Told::Task { chat, value })
+        }
         What::Queue => {
             let held = store.chat(id).await?.and_then(|row| row.summary.held);
             let page = store.queue(id, None, QUEUE_TOLD).await?;
-            made(n, chat, "queue", chat, page.map(|page| Queue::of(id, page, held)))
+            let value = page.map(|page| Queue::of(id, page, held));
+            made(n, chat, &Told::Queue { chat, value })
         }
-        What::Offer => made(n, None, "offer", chat, store.offer(id).await?.and_then(Offer::shown)),
+        What::Offer => {
+            let value = store.offer(id).await?.and_then(Offer::shown);
+            made(n, None, &Told::Offer { chat, value })
+        }
         What::Failure => {
-            let failure = store.failures().await?.into_iter().find(|row| row.chat == id);
-            made(n, None, "failure", chat, failure.map(Failed::of))
+            let value = store.failures().await?.into_iter().find(|row| row.chat == id);
+            made(n, None, &Told::Failure { chat, value: value.map(Failed::of) })
         }
     }
 }
 
 async fn counts(store: &dyn Store, n: u64) -> Result<Piece, ReadError> {
-    made(n, None, "counts", None, Some(Counts::of(store.counts().await?)))
+    let value = Some(Counts::of(store.counts().await?));
+    made(n, None, &Told::Counts { chat: None, value })
 }
 
 fn removed(n: u64, chat: ChatId) -> Result<Piece, ReadError> {
-    made(n, None, "removed", Some(chat), None::<()>)
+    made(n, None, &Told::Removed { chat: Some(chat), value: None })
 }
 
-fn made<T: Serialize>(
-    n: u64,
-    only: Option<ChatId>,
-    what: Word,
-    chat: Option<ChatId>,
-    value: Option<T>,
-) -> Result<Piece, ReadError> {
-    let json = serde_json::value::to_raw_value(&wire::Change { what, chat, value })?;
-    Ok(Piece { n, only, json })
+fn made<T: Serialize>(n: u64, only: Option<ChatId>, change: &T) -> Result<Piece, ReadError> {
+    Ok(Piece { n, only, json: serde_json::value::to_raw_value(change)? })
 }
 
 #[cfg(test)]
@@ -218,7 +222,7 @@ pub(crate) mod test {
 
     /// A frame with one change of so many bytes.
     pub(crate) fn frame(after: u64, upto: u64, bytes: usize) -> Arc<Frame> {
-        let pieces = vec![made(upto, None, "chat", None, Some("x".repeat(bytes))).unwrap()];
+        let pieces = vec![made(upto, None, &"x".repeat(bytes)).unwrap()];
         frames(Uuid::nil(), after, upto, pieces).unwrap().remove(0)
     }
 }
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn who_hears_everything_shares_one_text_and_others_hear_their_part() {
-        let piece = |n, only| made(n, only, "item", only, Some(n)).unwrap();
+        let piece = |n, only| made(n, only, &n).unwrap();
         let pieces = vec![piece(1, Some(id(1))), piece(2, Some(id(2))), piece(3, None)];
         let frame = frames(Uuid::nil(), 0, 3, pieces).unwrap().remove(0);
         let all = Filter::default();
@@ -243,7 +247,7 @@ mod tests {
             let told = frame.told(&filter).unwrap();
             let told: serde_json::Value = serde_json::from_str(&told).unwrap();
             let changes = told["changes"].as_array().unwrap();
-            changes.iter().map(|change| change["value"].as_u64().unwrap()).collect()
+            changes.iter().map(|change| change.as_u64().unwrap()).collect()
         };
         assert_eq!(values(all), [1, 2, 3]);
         assert_eq!(values(Filter::of([id(2)])), [2, 3]);
@@ -252,13 +256,13 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_all_for_others_is_not_told() {
-        let pieces = vec![made(1, Some(id(1)), "item", None, Some(1)).unwrap()];
+        let pieces = vec![made(1, Some(id(1)), &1).unwrap()];
         let frame = frames(Uuid::nil(), 0, 1, pieces).unwrap().remove(0);
         assert!(frame.told(&Filter::of([id(2)])).is_none());
     }
 
     fn text(n: u64, bytes: usize) -> Piece {
-        made(n, None, "chat", None, Some("x".repeat(bytes))).unwrap()
+        made(n, None, &"x".repeat(bytes)).unwrap()
     }
 
     fn ranges(pieces: Vec<Piece>, upto: u64) -> Vec<(u64, u64, usize)> {

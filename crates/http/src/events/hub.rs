@@ -1,5 +1,6 @@
 //! The publisher and what it shares with the subscribers.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
@@ -32,6 +33,8 @@ struct Shared {
     streams: Arc<Semaphore>,
     /// Streams that were cut since their client was too slow.
     cut: watch::Sender<u64>,
+    /// Gaps that clients were told of.
+    gaps: AtomicU64,
 }
 
 /// A piece of live text, serialised.
@@ -58,6 +61,7 @@ impl Hub {
             snapshots: Snapshots::default(),
             streams: Arc::new(Semaphore::new(EVENT_STREAMS_MAX)),
             cut: watch::Sender::new(0),
+            gaps: AtomicU64::new(0),
             store,
         }));
         let (changes, texts) = (hub.clone(), hub.clone());
@@ -96,6 +100,21 @@ impl Hub {
     #[must_use]
     pub fn cut(&self) -> watch::Receiver<u64> {
         self.0.cut.subscribe()
+    }
+
+    /// Event streams that are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        EVENT_STREAMS_MAX.saturating_sub(self.0.streams.available_permits())
+    }
+
+    /// Gaps that clients were told of.
+    pub(crate) fn gaps(&self) -> u64 {
+        self.0.gaps.load(Ordering::Relaxed)
+    }
+
+    /// Counts a gap that a client is told of.
+    pub(crate) fn count_gap(&self) {
+        self.0.gaps.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a stream that is cut.
@@ -176,8 +195,7 @@ impl Hub {
         if self.0.deltas.receiver_count() == 0 || delta.text.len() > DELTA_BYTES_MAX {
             return;
         }
-        let frame = wire::Delta {
-            r#type: "delta",
+        let frame = wire::Frame::Delta {
             chat: delta.chat,
             item: delta.item,
             field: words::field(delta.field),

@@ -12,7 +12,8 @@ use crate::events::Cursor;
 use crate::events::batch::{self, Frame, ReadError};
 use crate::events::hub::{Hub, LiveText};
 use crate::events::ring::Found;
-use crate::wire::change::Hello;
+use crate::wire::change::Frame as Wire;
+use crate::wire::words::Verdict;
 
 /// Which chats a client listens to; rows, counts, offers and failures come of all.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +92,10 @@ impl Subscriber {
                 (snapshot.at, Some(snapshot.frame))
             }
         };
-        let verdict = if whole.is_some() || after.is_none() { "ok" } else { "gap" };
+        let verdict = if whole.is_some() || after.is_none() { Verdict::Ok } else { Verdict::Gap };
+        if let Verdict::Gap = verdict {
+            hub.count_gap();
+        }
         let mut subscriber = Self {
             hub,
             filter,
@@ -103,8 +107,7 @@ impl Subscriber {
             own: VecDeque::new(),
         };
         let cursor = subscriber.at(position);
-        let hello = Hello {
-            r#type: "hello",
+        let hello = Wire::Hello {
             generation: store.generation(),
             incarnation: &store.incarnation().simple().to_string(),
             cursor: &cursor.to_string(),

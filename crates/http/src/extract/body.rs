@@ -55,12 +55,20 @@ pub(crate) struct Call<L> {
 }
 
 impl<L> Call<L> {
-    /// The fields of the body, which may be only these.
+    /// The fields of the body, which may be only those that are declared.
     ///
     /// # Errors
     /// `unknown_field`.
-    pub(crate) fn fields(&mut self, known: &[&str]) -> Result<Fields, Refusal> {
-        Fields::of(std::mem::take(&mut self.object), known)
+    pub(crate) fn fields<R: crate::openapi::Request>(&mut self) -> Result<Fields, Refusal> {
+        Fields::of(std::mem::take(&mut self.object), R::FIELDS)
+    }
+
+    /// A call that takes no fields.
+    ///
+    /// # Errors
+    /// `unknown_field`.
+    pub(crate) fn no_fields(&mut self) -> Result<(), Refusal> {
+        Fields::of(std::mem::take(&mut self.object), &[]).map(drop)
     }
 }
 
@@ -107,8 +115,8 @@ impl Unsigned {
     ///
     /// # Errors
     /// `unknown_field`.
-    pub(crate) fn fields(self, known: &[&str]) -> Result<Fields, Refusal> {
-        Fields::of(self.0, known)
+    pub(crate) fn fields<R: crate::openapi::Request>(self) -> Result<Fields, Refusal> {
+        Fields::of(self.0, R::FIELDS)
     }
 }
 

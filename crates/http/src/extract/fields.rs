@@ -156,6 +156,17 @@ impl Fields {
         }
     }
 
+    /// A whole number that is not negative.
+    pub(crate) fn number(&mut self, name: &str) -> Result<Option<u64>, Refusal> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => match value.as_u64() {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.invalid(name, "a whole number, not negative")),
+            },
+        }
+    }
+
     /// An id.
     pub(crate) fn id<T: std::str::FromStr>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         match self.take(name) {

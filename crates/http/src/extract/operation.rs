@@ -1,7 +1,7 @@
 //! Headers of a write: `Idempotency-Key`, the name of an operation, unique for its principal; and
 //! `Holdfast-Device`, what the caller calls the device that it runs on.
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use holdfast_core::limits::OPERATION_KEY_CHARS_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 
@@ -17,11 +17,8 @@ pub(crate) const HEADER: &str = "idempotency-key";
 pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let mut keys = headers.get_all(HEADER).iter();
     let Some(key) = keys.next() else { return Ok(None) };
-    let printable = |byte: &u8| (0x20..=0x7e).contains(byte);
-    let bytes = key.as_bytes();
-    let sound = (1..=OPERATION_KEY_CHARS_MAX).contains(&bytes.len()) && bytes.iter().all(printable);
-    match std::str::from_utf8(bytes) {
-        Ok(text) if sound && keys.next().is_none() => Ok(Some(text.to_owned())),
+    match printable(key, OPERATION_KEY_CHARS_MAX) {
+        Some(text) if keys.next().is_none() => Ok(Some(text.to_owned())),
         _ => Err(Refusal::new(
             Code::InvalidOperationKey,
             format!(
@@ -42,9 +39,9 @@ pub(crate) const DEVICE_HEADER: &str = "holdfast-device";
 /// `invalid_field` for a name that is empty, long or not printable ASCII.
 pub(crate) fn device(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let Some(device) = headers.get(DEVICE_HEADER) else { return Ok(None) };
-    match device.to_str() {
-        Ok(text) if (1..=NAME_CHARS_MAX).contains(&text.len()) => Ok(Some(text.to_owned())),
-        _ => Err(Refusal::new(
+    match printable(device, NAME_CHARS_MAX) {
+        Some(text) => Ok(Some(text.to_owned())),
+        None => Err(Refusal::new(
             Code::InvalidField,
             format!("Holdfast-Device has to be 1 to {NAME_CHARS_MAX} printable ASCII characters."),
         )
@@ -53,10 +50,17 @@ pub(crate) fn device(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     }
 }
 
+/// The text of a header that has 1 to `most` printable ASCII characters; a tab is none.
+fn printable(value: &HeaderValue, most: usize) -> Option<&str> {
+    let printable = |byte: &u8| (0x20..=0x7e).contains(byte);
+    let bytes = value.as_bytes();
+    let sound = (1..=most).contains(&bytes.len()) && bytes.iter().all(printable);
+    std::str::from_utf8(bytes).ok().filter(|_| sound)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::HeaderValue;
     use rstest::rstest;
 
     const LONG: &str = match std::str::from_utf8(&[b'x'; OPERATION_KEY_CHARS_MAX + 1]) {
@@ -76,6 +80,17 @@ mod tests {
             headers.append(HEADER, HeaderValue::from_bytes(key.as_bytes()).unwrap());
         }
         assert_eq!(key(&headers).unwrap_err().code, Code::InvalidOperationKey);
+    }
+
+    #[rstest]
+    #[case::empty("")]
+    #[case::too_long(LONG.repeat(2).leak())]
+    #[case::not_ascii("é")]
+    #[case::tab("a\tb")]
+    fn an_odd_device_is_refused(#[case] text: &'static str) {
+        let mut headers = HeaderMap::new();
+        headers.append(DEVICE_HEADER, HeaderValue::from_bytes(text.as_bytes()).unwrap());
+        assert_eq!(device(&headers).unwrap_err().code, Code::InvalidField);
     }
 
     #[test]

@@ -11,8 +11,15 @@ use crate::problem::Problem;
 pub(crate) struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Refuses every name but these.
-    pub(crate) fn only(self, known: &[&str]) -> Result<Self, Refusal> {
+    /// Refuses every name but those that are declared.
+    ///
+    /// # Errors
+    /// `unknown_field`.
+    pub(crate) fn only<Q: crate::openapi::Query>(self) -> Result<Self, Refusal> {
+        self.among(Q::NAMES)
+    }
+
+    fn among(self, known: &[&str]) -> Result<Self, Refusal> {
         match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(self),
             Some((name, _)) => {
@@ -98,7 +105,7 @@ mod tests {
 
     #[test]
     fn an_unknown_or_doubled_parameter_is_refused_by_name() {
-        let refusal = params(&[("limt", "3")]).only(&["limit"]).unwrap_err();
+        let refusal = params(&[("limt", "3")]).among(&["limit"]).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::UnknownField, Some("limt")));
         let refusal = params(&[("a", "1"), ("a", "2")]).number("a").unwrap_err();
         assert_eq!(refusal.code, Code::InvalidField);

@@ -12,9 +12,9 @@ pub(crate) struct At(Vec<(String, String)>);
 
 impl At {
     /// The text that stands under this name.
-    pub(crate) fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> &str {
         let part = self.0.iter().find(|(key, _)| key == name);
-        part.map(|(_, text)| text.clone()).unwrap_or_default()
+        part.map_or("", |(_, text)| text.as_str())
     }
 
     /// The id that stands under this name.
@@ -25,9 +25,7 @@ impl At {
         &self,
         name: &str,
     ) -> Result<T, Refusal> {
-        let part = self.0.iter().find(|(key, _)| key == name);
-        let text = part.map_or("", |(_, text)| text.as_str());
-        text.parse().map_err(|fault: InvalidId| {
+        self.text(name).parse().map_err(|fault: InvalidId| {
             Refusal::new(Code::InvalidId, format!("In the path, {fault}.")).field(name)
         })
     }

@@ -5,9 +5,14 @@ use axum::extract::State;
 
 use crate::app::App;
 use crate::wire::agent::Agent;
-use crate::wire::page::Page;
+use crate::wire::page::{AgentPage, Page};
 
 /// All of them.
-pub(super) async fn list(State(app): State<App>) -> Json<Page<Agent>> {
+#[utoipa::path(
+    get,
+    path = "/agents",
+    responses((status = OK, description = "All of them.", body = AgentPage)),
+)]
+pub(super) async fn list(State(app): State<App>) -> Json<AgentPage> {
     Json(Page::whole(app.host.agents().await.into_iter().map(Agent::of).collect()))
 }

@@ -11,30 +11,73 @@ use holdfast_core::limits::{
     CWD_BYTES_MAX, FOLDER_CHARS_MAX, MESSAGE_BYTES_MAX, PROJECT_CHARS_MAX, SLOT_CHARS_MAX,
     TAG_CHARS_MAX, TAGS_MAX, TITLE_CHARS_MAX,
 };
-use holdfast_core::refusal::Refusal;
+use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::query::QUERY_ROWS_MAX;
 use holdfast_store::search::Terms;
 use holdfast_store::{ChatFilter, ChatRow};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, MessageBody, Params, PlainBody};
 use crate::limits::{NAME_CHARS_MAX, PAGE_CHATS, PAGE_CHATS_MAX};
+use crate::openapi::{Request, query, request};
 use crate::port::{Caller, WantedChat};
 use crate::routes::search;
 use crate::routes::{Answer, chat, odd_reply, shown, unread};
-use crate::wire::page::Page;
+use crate::wire::page::{Page, RowPage};
 use crate::wire::row::{Leftover, OpenedRow, Row};
 
 /// The pages of the store that one request looks through for what it is narrowed to.
 const PAGES_LOOKED_THROUGH_MAX: usize = 10;
 
+/// Which chats a list shows.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum ListState {
+    /// Open ones.
+    Open,
+    /// Closed ones.
+    Closed,
+    /// All.
+    All,
+}
+
+query! {
+    /// What a list is narrowed to.
+    pub(super) struct ListQuery {
+        /// Which chats; `open` where nothing is said.
+        #[param(inline)]
+        state: Option<ListState>,
+        /// Words that the title, the last prompt, the project or the slot has.
+        q: Option<String>,
+        /// A folder.
+        folder: Option<String>,
+        /// A tag.
+        tag: Option<String>,
+        /// A project.
+        project: Option<String>,
+        /// The `next` of the page before.
+        before: Option<String>,
+        /// Rows of the page, at most; more than the host gives at once is cut.
+        #[param(minimum = 1)]
+        limit: Option<u64>,
+    }
+}
+
 /// A page of chats, the last changed first.
-pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<Page<Row>>> {
-    let known = ["state", "q", "folder", "tag", "project", "before", "limit"];
-    let params = params.only(&known)?;
+#[utoipa::path(
+    get,
+    path = "/chats",
+    params(ListQuery),
+    responses((status = OK, description = "A page; `next` is the `before` of the one after it.", body = RowPage)),
+    extensions(("x-refusals" = json!([Code::InvalidCursor, Code::FieldTooLong]))),
+)]
+pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<RowPage>> {
+    let params = params.only::<ListQuery>()?;
     let states =
         [("open", ChatFilter::Open), ("closed", ChatFilter::Closed), ("all", ChatFilter::All)];
     let filter = params.word("state", &states)?.unwrap_or_default();
@@ -122,7 +165,55 @@ impl Words {
     }
 }
 
+request! {
+    /// A chat to open. It starts no agent; a message does.
+    pub(super) struct NewChat {
+        /// The id of an agent.
+        #[schema(example = "demo")]
+        agent: String,
+        /// The directory in which the agent works: an absolute path. The home directory where
+        /// nothing is said.
+        cwd: Option<String>,
+        /// The project.
+        project: Option<String>,
+        /// The title; the first message where nothing is said.
+        title: Option<String>,
+        /// The name under which apps address the chat.
+        slot: Option<String>,
+        /// The agent's model.
+        model: Option<String>,
+        /// The agent's mode.
+        mode: Option<String>,
+        /// The first message.
+        message: Option<First>,
+    }
+
+    /// A first message as an object.
+    struct FirstMessage {
+        /// Its text.
+        text: String,
+    }
+}
+
+/// A first message: its text, or an object with it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum First {
+    /// Its text.
+    Text(String),
+    /// An object with it.
+    Message(FirstMessage),
+}
+
 /// Opens a chat.
+#[utoipa::path(
+    post,
+    path = "/chats",
+    request_body = NewChat,
+    responses((status = CREATED, description = "The chat, with the receipt of its first message.", body = OpenedRow)),
+    extensions(("x-refusals" = json!([Code::AgentNotFound, Code::SlotTaken, Code::ChatNotFound]))),
+)]
 pub(super) async fn open(
     State(app): State<App>,
     mut call: Call<MessageBody>,
@@ -137,8 +228,7 @@ pub(super) async fn open(
 }
 
 fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<WantedChat, Refusal> {
-    let known = ["agent", "cwd", "project", "title", "slot", "model", "mode", "message"];
-    let mut fields = call.fields(&known)?;
+    let mut fields = call.fields::<NewChat>()?;
     let name = Most::Chars(NAME_CHARS_MAX);
     let agent = fields.line("agent", name)?.ok_or_else(|| fields.missing("agent"))?;
     let message = first_message(&mut fields)?;
@@ -171,7 +261,7 @@ fn first_message(fields: &mut Fields) -> Result<Option<String>, Refusal> {
     match fields.value("message") {
         None => Ok(None),
         Some(Value::Object(message)) => {
-            let mut inner = Fields::within(message, &["text"], "message.".to_owned())?;
+            let mut inner = Fields::within(message, FirstMessage::FIELDS, "message.".to_owned())?;
             let text = inner.text("text", most)?;
             text.map(Some).ok_or_else(|| inner.missing("text"))
         }
@@ -183,11 +273,47 @@ fn first_message(fields: &mut Fields) -> Result<Option<String>, Refusal> {
 }
 
 /// One chat.
+#[utoipa::path(
+    get,
+    path = "/chats/{chat}",
+    responses((status = OK, description = "The chat.", body = Row)),
+)]
 pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Row>> {
     Ok(Json(Row::of(chat(&app, at.id("chat")?).await?)))
 }
 
+request! {
+    /// What is to change of a chat; what is absent stays.
+    pub(super) struct ChatChange {
+        /// Its title.
+        title: Option<String>,
+        /// Its slot; empty takes it away.
+        slot: Option<String>,
+        /// Whether it stands first.
+        pinned: Option<bool>,
+        /// Its folder; empty takes it out of the one it is in.
+        folder: Option<String>,
+        /// Its tags.
+        tags: Option<Vec<String>>,
+        /// Whether it makes no sound.
+        muted: Option<bool>,
+        /// Whether something new was not looked at.
+        unread: Option<bool>,
+        /// Its model.
+        model: Option<String>,
+        /// Its mode.
+        mode: Option<String>,
+    }
+}
+
 /// Changes what a person calls a chat, how it is arranged, with what model and mode it works.
+#[utoipa::path(
+    patch,
+    path = "/chats/{chat}",
+    request_body = ChatChange,
+    responses((status = OK, description = "The chat as it is now.", body = Row)),
+    extensions(("x-refusals" = json!([Code::NotSupported, Code::SlotTaken]))),
+)]
 pub(super) async fn patch(
     State(app): State<App>,
     at: At,
@@ -204,8 +330,7 @@ pub(super) async fn patch(
 }
 
 fn changes(call: &mut Call<PlainBody>) -> Result<ChangeChat, Refusal> {
-    let known = ["title", "slot", "pinned", "folder", "tags", "muted", "unread", "model", "mode"];
-    let mut fields = call.fields(&known)?;
+    let mut fields = call.fields::<ChatChange>()?;
     let name = Most::Chars(NAME_CHARS_MAX);
     Ok(ChangeChat {
         title: fields.line("title", Most::Chars(TITLE_CHARS_MAX))?,
@@ -230,20 +355,46 @@ async fn change_nothing(app: &App, id: ChatId, caller: Caller) -> Answer<()> {
     Ok(())
 }
 
+/// What becomes of processes that outlived their tool call.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum LeftoversThen {
+    /// They are ended.
+    End,
+    /// They stay.
+    Leave,
+}
+
+request! {
+    /// A close of a chat.
+    pub(super) struct Close {
+        /// What becomes of leftovers; `end` where nothing is said.
+        leftovers: Option<LeftoversThen>,
+    }
+}
+
 /// What was left when a chat was closed.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Closed {
+    /// What was left running.
     leftovers: Vec<Leftover>,
 }
 
 /// Closes a chat.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/close",
+    request_body = Close,
+    responses((status = OK, description = "It is closed.", body = Closed)),
+)]
 pub(super) async fn close(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Closed>> {
     let choices = [("end", Leftovers::End), ("leave", Leftovers::Leave)];
-    let leftovers = call.fields(&["leftovers"])?.word("leftovers", &choices)?.unwrap_or_default();
+    let leftovers = call.fields::<Close>()?.word("leftovers", &choices)?.unwrap_or_default();
     match app.host.submit(at.id("chat")?, Command::Close { leftovers }, call.caller).await? {
         Reply::Closed { leftovers } => {
             Ok(Json(Closed { leftovers: leftovers.into_iter().map(Leftover::of).collect() }))
@@ -253,39 +404,75 @@ pub(super) async fn close(
 }
 
 /// Opens a closed chat again.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/reopen",
+    responses((status = OK, description = "The chat, open.", body = Row)),
+    extensions(("x-refusals" = json!([Code::ChatOpen, Code::SlotTaken]))),
+)]
 pub(super) async fn reopen(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Row>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     let id = at.id("chat")?;
     app.host.submit(id, Command::Reopen, call.caller.clone()).await?;
     Ok(Json(shown(&app, call.caller, id).await?))
 }
 
 /// A write that has nothing more to say than that it is done.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Done {}
 
 /// Deletes a chat.
+#[utoipa::path(
+    delete,
+    path = "/chats/{chat}",
+    responses((status = OK, description = "It is deleted.", body = Done)),
+    extensions(("x-refusals" = json!([Code::ChatPinned]))),
+)]
 pub(super) async fn delete(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Done>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     app.host.submit(at.id("chat")?, Command::Delete, call.caller).await?;
     Ok(Json(Done {}))
 }
 
+/// What is done to the agent.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum AgentThen {
+    /// It is ended.
+    Stop,
+}
+
+request! {
+    /// An interruption.
+    pub(super) struct Interrupt {
+        /// Also end the agent itself.
+        agent: Option<AgentThen>,
+    }
+}
+
 /// Ends the running turn, or the agent itself.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/interrupt",
+    request_body = Interrupt,
+    responses((status = OK, description = "The agent is told.", body = Done)),
+    extensions(("x-refusals" = json!([Code::NoTurn]))),
+)]
 pub(super) async fn interrupt(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Done>> {
-    let agent = call.fields(&["agent"])?.word("agent", &[("stop", ())])?;
+    let agent = call.fields::<Interrupt>()?.word("agent", &[("stop", ())])?;
     let command = agent.map_or(Command::Interrupt, |()| Command::StopAgent);
     app.host.submit(at.id("chat")?, command, call.caller).await?;
     Ok(Json(Done {}))

@@ -12,21 +12,50 @@ use crate::app::App;
 use crate::events::{Filter, Subscriber, socket, sse};
 use crate::extract::{Params, params};
 use crate::limits::{EVENT_CHATS_MAX, SOCKET_INBOUND_BYTES_MAX, SOCKET_READ_BUFFER_BYTES};
+use crate::openapi::query;
 use crate::problem::Problem;
 use crate::routes::Answer;
+use crate::wire::change::Frame;
+use crate::wire::ids;
 
 /// The protocol that is agreed on where a client offers protocols: a browser that sends its token
 /// as one has to offer this one too.
 const PROTOCOL: &str = "holdfast";
 
+query! {
+    /// What a stream tells.
+    pub(super) struct EventsQuery {
+        /// The cursor after which the stream goes on; a snapshot where there is none.
+        after: Option<String>,
+        /// A chat of which items, turns, prompts, tasks and the queue are told; all where none is
+        /// named. It may stand several times.
+        #[param(value_type = Option<Vec<ids::ChatId>>)]
+        chat: Option<Vec<String>>,
+    }
+}
+
 /// Tells what changes from now on, or from a cursor on.
+#[utoipa::path(
+    get,
+    path = "/events",
+    params(
+        EventsQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "The cursor, as a browser sends it."),
+    ),
+    responses(
+        (status = SWITCHING_PROTOCOLS, description = "A WebSocket whose text messages are frames."),
+        (status = OK, description = "Server-sent events whose data are frames.",
+            body = Frame, content_type = "text/event-stream"),
+    ),
+    extensions(("x-refusals" = json!([Code::InvalidId]))),
+)]
 pub(super) async fn listen(
     State(app): State<App>,
     params: Params,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let params = params.only(&["after", "chat"])?;
+    let params = params.only::<EventsQuery>()?;
     let filter = filter(&params)?;
     // A browser that comes back by itself keeps the address and says in a header where it was.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());

@@ -8,11 +8,19 @@ use holdfast_store::query::QUERY_ROWS_MAX;
 
 use crate::app::App;
 use crate::extract::{Call, PlainBody};
+use crate::openapi::request;
 use crate::port::StopAgents;
 use crate::routes::{Answer, unread};
 use crate::wire::host::{Counts, HostState, Limits, Working, WorkingChats};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// What the host is and how it is.
+#[utoipa::path(
+    get,
+    path = "/host",
+    responses((status = OK, description = "The host.", body = HostState)),
+)]
 pub(super) async fn state(State(app): State<App>) -> Answer<Json<HostState>> {
     let info = app.host.info();
     let mut damage = app.store.damage();
@@ -28,12 +36,37 @@ pub(super) async fn state(State(app): State<App>) -> Answer<Json<HostState>> {
     }))
 }
 
+/// What becomes of the agents.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum AgentsThen {
+    /// They are stopped, with offers.
+    Stop,
+    /// They go on.
+    Keep,
+}
+
+request! {
+    /// A stop of the host.
+    pub(super) struct Stop {
+        /// What becomes of the agents.
+        agents: AgentsThen,
+    }
+}
+
 /// Says who works, then stops the host.
+#[utoipa::path(
+    post,
+    path = "/host/stop",
+    request_body = Stop,
+    responses((status = OK, description = "Who works; the host stops now.", body = WorkingChats)),
+)]
 pub(super) async fn stop(
     State(app): State<App>,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<WorkingChats>> {
-    let mut fields = call.fields(&["agents"])?;
+    let mut fields = call.fields::<Stop>()?;
     let words = [("stop", StopAgents::Stop), ("keep", StopAgents::Keep)];
     let agents = fields.word("agents", &words)?.ok_or_else(|| fields.missing("agents"))?;
     let working = working(&app).await?;
@@ -42,13 +75,18 @@ pub(super) async fn stop(
 }
 
 /// Says who works, then replaces the host; the agents go on.
+#[utoipa::path(
+    post,
+    path = "/host/restart",
+    responses((status = OK, description = "Who works; the host is replaced now.", body = WorkingChats)),
+)]
 pub(super) async fn restart(
     State(app): State<App>,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<WorkingChats>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     let working = working(&app).await?;
-    app.host.restart();
+    app.host.restart()?;
     Ok(Json(working))
 }
 

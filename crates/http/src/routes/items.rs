@@ -16,17 +16,40 @@ use crate::app::App;
 use crate::extract::range::{self, Wanted};
 use crate::extract::{At, Params, params};
 use crate::limits::{PAGE_ITEMS, TEXT_CHUNK_BYTES};
+use crate::openapi::query;
 use crate::routes::{Answer, chat, unread};
 use crate::wire::item::Item;
-use crate::wire::page::Page;
+use crate::wire::page::{ItemPage, Page};
+use crate::wire::words;
+
+query! {
+    /// A page of a transcript: the newest one, or that before or after a place.
+    pub(super) struct PageQuery {
+        /// The `seq` before which the page ends.
+        before: Option<u64>,
+        /// The `seq` after which the page begins; not together with `before`.
+        after: Option<u64>,
+        /// Items of the page, at most; more than the host gives at once is cut.
+        #[param(minimum = 1)]
+        limit: Option<u64>,
+    }
+
+    /// Which text of an item.
+    pub(super) struct TextQuery {
+        /// The text; `text` where nothing is said.
+        field: Option<words::TextField>,
+    }
+}
 
 /// A page of a transcript, newest last.
-pub(super) async fn list(
-    State(app): State<App>,
-    at: At,
-    params: Params,
-) -> Answer<Json<Page<Item, u64>>> {
-    let params = params.only(&["before", "after", "limit"])?;
+#[utoipa::path(
+    get,
+    path = "/chats/{chat}/items",
+    params(PageQuery),
+    responses((status = OK, description = "A page; `next` is the `before` of the one before it.", body = ItemPage)),
+)]
+pub(super) async fn list(State(app): State<App>, at: At, params: Params) -> Answer<Json<ItemPage>> {
+    let params = params.only::<PageQuery>()?;
     let limit = params.limit(PAGE_ITEMS, PAGE_ITEMS_MAX)?;
     let from = match (params.number("before")?, params.number("after")?) {
         (None, None) => PageFrom::Newest,
@@ -44,6 +67,19 @@ pub(super) async fn list(
 
 /// A text of an item, whole or the range that is asked for. Bytes are counted, so that a range may
 /// begin or end within a character.
+#[utoipa::path(
+    get,
+    path = "/chats/{chat}/items/{item}/text",
+    params(
+        TextQuery,
+        ("Range" = Option<String>, Header, description = "The bytes that are wanted."),
+    ),
+    responses(
+        (status = OK, description = "All of it.", body = String, content_type = "text/plain; charset=utf-8"),
+        (status = PARTIAL_CONTENT, description = "The range that was asked for.", body = String, content_type = "text/plain; charset=utf-8"),
+        (status = RANGE_NOT_SATISFIABLE, description = "The text ends before the range."),
+    ),
+)]
 pub(super) async fn text(
     State(app): State<App>,
     at: At,
@@ -51,7 +87,7 @@ pub(super) async fn text(
     headers: HeaderMap,
 ) -> Answer<Response> {
     let fields = [("text", Field::Text), ("input", Field::Input), ("output", Field::Output)];
-    let field = params.only(&["field"])?.word("field", &fields)?.unwrap_or(Field::Text);
+    let field = params.only::<TextQuery>()?.word("field", &fields)?.unwrap_or(Field::Text);
     let text = Text { chat: at.id("chat")?, item: at.id("item")?, field };
     chat(&app, text.chat).await?;
     let there = text.read(&app, 0, 0).await.map_err(unread)?;

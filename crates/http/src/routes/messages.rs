@@ -9,17 +9,52 @@ use holdfast_core::input::{Choice, Command, Reply, Send};
 use holdfast_core::limits::MESSAGE_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody, PlainBody};
+use crate::openapi::request;
 use crate::routes::{Answer, chat, odd_reply, unread};
 use crate::wire::receipt::{Accepted, MessageNow};
+use crate::wire::words;
 
 /// Attachments that one message may name.
 const ATTACHMENTS_MAX: usize = 100;
 
+/// How a message is sent.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+enum SentBy {
+    /// After what waits.
+    Queue,
+    /// Into the running turn, where the agent can.
+    Steer,
+    /// At once; the running turn is ended.
+    Interrupt,
+}
+
+request! {
+    /// A message to an agent.
+    pub(super) struct NewMessage {
+        /// Its text.
+        text: String,
+        /// Attachments by their ids.
+        attachments: Option<Vec<String>>,
+        /// How it is sent; `queue` where nothing is said.
+        delivery: Option<SentBy>,
+    }
+}
+
 /// Gives an agent a message.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/messages",
+    request_body = NewMessage,
+    responses((status = ACCEPTED, description = "It is kept, and will be handed over.", body = Accepted)),
+    extensions(("x-refusals" = json!([Code::ChatClosed, Code::QueueFull, Code::NotSupported]))),
+)]
 pub(super) async fn send(
     State(app): State<App>,
     at: At,
@@ -29,7 +64,7 @@ pub(super) async fn send(
     let command = wanted(&app, &mut call)?;
     match app.host.submit(chat, command, call.caller).await? {
         Reply::Accepted { receipt, message, note } => {
-            let message = MessageNow { id: message, state: "queued" };
+            let message = MessageNow { id: message, state: words::MessageState::Queued };
             Ok((StatusCode::ACCEPTED, Json(Accepted { receipt, message, note })))
         }
         other => Err(odd_reply(&other)),
@@ -37,7 +72,7 @@ pub(super) async fn send(
 }
 
 fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
-    let mut fields = call.fields(&["text", "attachments", "delivery"])?;
+    let mut fields = call.fields::<NewMessage>()?;
     let ways = [("queue", Send::Queue), ("steer", Send::Steer), ("interrupt", Send::Interrupt)];
     let send = fields.word("delivery", &ways)?.unwrap_or_default();
     if fields.list("attachments", ATTACHMENTS_MAX)?.is_some_and(|list| !list.is_empty()) {
@@ -51,8 +86,9 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
 }
 
 /// Where a message is now.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Now {
+    /// The message.
     message: MessageNow,
 }
 
@@ -62,7 +98,9 @@ impl Now {
         let (id, message) = (at.id("chat")?, at.id("message")?);
         let row = app.store.message(id, message).await.map_err(unread)?;
         let row = row.ok_or_else(|| no_message(message))?;
-        Ok(Json(Self { message: MessageNow { id: message, state: row.state.word() } }))
+        Ok(Json(Self {
+            message: MessageNow { id: message, state: words::message_state(&row.state) },
+        }))
     }
 }
 
@@ -70,13 +108,43 @@ fn no_message(message: MessageId) -> Refusal {
     Refusal::new(Code::MessageNotFound, format!("The chat has no message {message}."))
 }
 
+/// What a person says of a message in doubt.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read as words")]
+pub(super) enum Doubt {
+    /// The agent has it.
+    Arrived,
+    /// It is sent again.
+    SendAgain,
+    /// It is not sent.
+    Discard,
+}
+
+request! {
+    /// What becomes of a message in doubt.
+    pub(super) struct Resolution {
+        /// What a person says of it.
+        choice: Doubt,
+        /// Leave out the context that it carried.
+        without_context: Option<bool>,
+    }
+}
+
 /// Settles a message without an outcome.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/messages/{message}/resolve",
+    request_body = Resolution,
+    responses((status = OK, description = "Where the message is now.", body = Now)),
+    extensions(("x-refusals" = json!([Code::ChatClosed, Code::NotInDoubt, Code::TooManyUnknown]))),
+)]
 pub(super) async fn resolve(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Now>> {
-    let mut fields = call.fields(&["choice", "without_context"])?;
+    let mut fields = call.fields::<Resolution>()?;
     // There is no context to leave out yet.
     fields.flag("without_context")?;
     let choice = fields.word("choice", &CHOICES)?.ok_or_else(|| fields.missing("choice"))?;
@@ -90,6 +158,11 @@ pub(super) const CHOICES: [(&str, Choice); 3] =
     [("arrived", Choice::Arrived), ("send_again", Choice::SendAgain), ("discard", Choice::Discard)];
 
 /// The whole text of a message.
+#[utoipa::path(
+    get,
+    path = "/chats/{chat}/messages/{message}/text",
+    responses((status = OK, description = "All of it.", body = String, content_type = "text/plain; charset=utf-8")),
+)]
 pub(super) async fn text(State(app): State<App>, at: At) -> Answer<Response> {
     let (id, message) = (at.id("chat")?, at.id("message")?);
     chat(&app, id).await?;

@@ -3,17 +3,22 @@
 
 mod agents;
 mod chats;
+mod document;
 mod drafts;
+mod environment;
 mod events;
+mod forks;
 mod health;
 mod host;
 mod items;
 mod messages;
+mod metrics;
 mod offers;
 mod prompts;
 mod queue;
 mod recap;
 mod receipts;
+mod request_id;
 mod search;
 mod session;
 mod slots;
@@ -25,7 +30,6 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post, put};
 use futures_util::FutureExt;
 use holdfast_core::head::Life;
 use holdfast_core::ids::ChatId;
@@ -34,67 +38,89 @@ use holdfast_store::{ChatRow, QueryError};
 
 use crate::app::App;
 use crate::auth;
+use crate::openapi;
 use crate::port::{Caller, OperationKey};
 use crate::problem::Problem;
 use crate::web;
 use crate::wire::row::Row;
+use utoipa::OpenApi as _;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// What a handler answers.
 type Answer<T> = Result<T, Problem>;
 
 /// Every route of a host, guarded.
 pub fn router(app: App) -> Router {
-    Router::new()
-        .route("/livez", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/version", get(health::version))
-        .nest("/api/v1", api())
+    let (routes, _) = calls().split_for_parts();
+    routes
         .fallback(page)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(app.clone(), auth::guard))
         .layer(from_fn(dress))
+        .layer(from_fn(request_id::identify))
         .layer(from_fn(catch))
         .with_state(app)
 }
 
-fn api() -> Router<App> {
-    let chat = Router::new()
-        .route("/", get(chats::one).patch(chats::patch).delete(chats::delete))
-        .route("/close", post(chats::close))
-        .route("/reopen", post(chats::reopen))
-        .route("/interrupt", post(chats::interrupt))
-        .route("/items", get(items::list))
-        .route("/items/{item}/text", get(items::text))
-        .route("/messages", post(messages::send))
-        .route("/messages/{message}/resolve", post(messages::resolve))
-        .route("/messages/{message}/text", get(messages::text))
-        .route("/turns", get(turns::list))
-        .route("/prompts/{prompt}/answer", post(prompts::answer))
-        .route("/tasks/{task}/stop", post(tasks::stop))
-        .route("/draft", get(drafts::get).put(drafts::put))
-        .route("/queue", get(queue::list))
-        .route("/queue/order", put(queue::order))
-        .route("/queue/pause", post(queue::pause))
-        .route("/queue/resume", post(queue::resume))
-        .route("/queue/{message}", delete(queue::withdraw).patch(queue::edit))
-        .route("/queue/{message}/send-now", post(queue::send_now));
-    Router::new()
-        .route("/host", get(host::state))
-        .route("/host/stop", post(host::stop))
-        .route("/host/restart", post(host::restart))
-        .route("/agents", get(agents::list))
-        .route("/chats", get(chats::list).post(chats::open))
-        .nest("/chats/{chat}", chat)
-        .route("/offers", get(offers::list))
-        .route("/offers/{chat}/recap", get(recap::show))
-        .route("/offers/resume", post(offers::resume))
-        .route("/offers/dismiss", post(offers::dismiss))
-        .route("/slots/{slot}", put(slots::bind))
-        .route("/search", get(search::list))
-        .route("/receipts/{receipt}", get(receipts::one))
-        .route("/events", get(events::listen))
-        .route("/session", get(session::who).post(session::sign_in).delete(session::sign_out))
-        .route("/session/links", post(session::link))
+/// What the routes say of themselves.
+pub(crate) fn described() -> OpenApi {
+    calls().into_openapi()
+}
+
+/// Every call. `routes!` takes only handlers that are described, so that no call is missing from
+/// the document; those of one path stand together.
+fn calls() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::Frame::openapi())
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::version))
+        .routes(routes!(metrics::show))
+        .nest("/api/v1", api())
+}
+
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(document::show))
+        .routes(routes!(host::state))
+        .routes(routes!(host::stop))
+        .routes(routes!(host::restart))
+        .routes(routes!(agents::list))
+        .routes(routes!(environment::refresh))
+        .routes(routes!(environment::show))
+        .routes(routes!(chats::list, chats::open))
+        .routes(routes!(chats::one, chats::patch, chats::delete))
+        .routes(routes!(chats::close))
+        .routes(routes!(chats::reopen))
+        .routes(routes!(chats::interrupt))
+        .routes(routes!(forks::fork))
+        .routes(routes!(forks::rewind))
+        .routes(routes!(items::list))
+        .routes(routes!(items::text))
+        .routes(routes!(messages::send))
+        .routes(routes!(messages::resolve))
+        .routes(routes!(messages::text))
+        .routes(routes!(turns::list))
+        .routes(routes!(prompts::answer))
+        .routes(routes!(tasks::stop))
+        .routes(routes!(drafts::get, drafts::put))
+        .routes(routes!(queue::list))
+        .routes(routes!(queue::order))
+        .routes(routes!(queue::pause))
+        .routes(routes!(queue::resume))
+        .routes(routes!(queue::withdraw, queue::edit))
+        .routes(routes!(queue::send_now))
+        .routes(routes!(offers::list))
+        .routes(routes!(recap::show))
+        .routes(routes!(offers::resume))
+        .routes(routes!(offers::dismiss))
+        .routes(routes!(slots::bind))
+        .routes(routes!(search::list))
+        .routes(routes!(receipts::one))
+        .routes(routes!(events::listen))
+        .routes(routes!(session::who, session::sign_in, session::sign_out))
+        .routes(routes!(session::link))
 }
 
 /// A chat that can be read.
@@ -192,7 +218,7 @@ mod tests {
         async fn fails() -> &'static str {
             panic!("on purpose")
         }
-        let router = Router::new().route("/", get(fails)).layer(from_fn(catch));
+        let router = Router::new().route("/", axum::routing::get(fails)).layer(from_fn(catch));
         let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");

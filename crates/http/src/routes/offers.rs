@@ -19,17 +19,26 @@ use crate::events::Cursor;
 use crate::extract::fields::Most;
 use crate::extract::{Call, Fields, MessageBody, PlainBody};
 use crate::limits::OFFERS_AT_ONCE_MAX;
+use crate::openapi::{Request, request};
 use crate::port::Caller;
-use crate::routes::messages::CHOICES;
+use crate::routes::messages::{CHOICES, Doubt};
 use crate::routes::recap;
 use crate::routes::{Answer, odd_reply, unread};
+use crate::wire::ids;
 use crate::wire::offer::{Failed, Offer, Offers, OneResult, Results};
 use crate::wire::time;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Chats that are asked at the same time; the host bounds how many agents start.
 const ASKED_AT_ONCE: usize = 8;
 
 /// All offers that are shown, and all failures.
+#[utoipa::path(
+    get,
+    path = "/offers",
+    responses((status = OK, description = "Offers and failures.", body = Offers)),
+)]
 pub(super) async fn list(State(app): State<App>) -> Answer<Json<Offers>> {
     let store = &app.store;
     // Read first: an offer of a later change may be listed, but none before it is missing.
@@ -40,14 +49,118 @@ pub(super) async fn list(State(app): State<App>) -> Answer<Json<Offers>> {
     Ok(Json(Offers { as_of, offers: offers.collect(), failures: failures.collect() }))
 }
 
+/// All of them.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum All {
+    /// All that need nothing more from a person.
+    All,
+}
+
+/// Which offers are meant.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum ToResume {
+    /// All.
+    All(All),
+    /// These.
+    Chats(Vec<OneToResume>),
+}
+
+/// A chat, or an object with it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum OneToResume {
+    /// A chat.
+    Id(ids::ChatId),
+    /// How one is resumed.
+    Object(ResumeOne),
+}
+
+/// Which offers are meant.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum ToDismiss {
+    /// All.
+    All(All),
+    /// These.
+    Chats(Vec<OneToDismiss>),
+}
+
+/// A chat, or an object with it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "declared; read by hand")]
+enum OneToDismiss {
+    /// A chat.
+    Id(ids::ChatId),
+    /// One offer.
+    Object(DismissOne),
+}
+
+request! {
+    /// Offers to carry on with.
+    pub(super) struct Resume {
+        /// Which.
+        chats: ToResume,
+        /// The `as_of` of the list that the caller saw: what changed since is superseded.
+        as_of: Option<String>,
+    }
+
+    /// How one chat is resumed.
+    struct ResumeOne {
+        /// The chat.
+        #[schema(value_type = ids::ChatId)]
+        chat: ChatId,
+        /// The `recorded_at` of the offer that the caller saw.
+        recorded_at: Option<String>,
+        /// What is true of a message in doubt.
+        choice: Option<Doubt>,
+        /// With a new session of the agent.
+        fresh: Option<bool>,
+        /// What a new session is told; the proposed recap where nothing is said.
+        recap: Option<String>,
+        /// Also where processes of the last attempt may still live.
+        anyway: Option<bool>,
+    }
+
+    /// Offers to let go.
+    pub(super) struct Dismiss {
+        /// Which.
+        chats: ToDismiss,
+        /// The `as_of` of the list that the caller saw: what changed since is superseded.
+        as_of: Option<String>,
+    }
+
+    /// One offer.
+    struct DismissOne {
+        /// The chat.
+        #[schema(value_type = ids::ChatId)]
+        chat: ChatId,
+        /// The `recorded_at` of the offer that the caller saw.
+        recorded_at: Option<String>,
+    }
+}
+
 /// Carries on with some offers, or with all.
+#[utoipa::path(
+    post,
+    path = "/offers/resume",
+    request_body = Resume,
+    responses((status = OK, description = "What became of each chat.", body = Results)),
+    extensions(("x-refusals" = json!([Code::InvalidCursor]))),
+)]
 pub(super) async fn resume(
     State(app): State<App>,
     mut call: Call<MessageBody>,
 ) -> Answer<Json<Results>> {
-    let known = ["chat", "recorded_at", "choice", "fresh", "recap", "anyway"];
-    let fields = call.fields(&["chats", "as_of"])?;
-    let (chosen, mut results) = chosen(&app, &call.caller, fields, &known).await?;
+    let fields = call.fields::<Resume>()?;
+    let known = ResumeOne::FIELDS;
+    let (chosen, mut results) = chosen(&app, &call.caller, fields, known).await?;
     let failures = app.store.failures().await.map_err(unread)?;
     let ask = |chosen: Chosen| resume_one(&app, &call.caller, &failures, chosen);
     results.extend(stream::iter(chosen).map(ask).buffered(ASKED_AT_ONCE).collect::<Vec<_>>().await);
@@ -91,13 +204,20 @@ async fn resume_one(
 }
 
 /// Lets some offers go, or all.
+#[utoipa::path(
+    post,
+    path = "/offers/dismiss",
+    request_body = Dismiss,
+    responses((status = OK, description = "What became of each chat.", body = Results)),
+    extensions(("x-refusals" = json!([Code::InvalidCursor]))),
+)]
 pub(super) async fn dismiss(
     State(app): State<App>,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Results>> {
-    let known = ["chat", "recorded_at"];
-    let fields = call.fields(&["chats", "as_of"])?;
-    let (chosen, mut results) = chosen(&app, &call.caller, fields, &known).await?;
+    let fields = call.fields::<Dismiss>()?;
+    let known = DismissOne::FIELDS;
+    let (chosen, mut results) = chosen(&app, &call.caller, fields, known).await?;
     let ask = async |chosen: Chosen| {
         let command = Command::Dismiss { recorded_at: chosen.recorded_at };
         let caller = call.caller.for_chat(chosen.chat);

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, Fields, PlainBody};
+use crate::openapi::{Request, request};
 use crate::problem::Problem;
 use crate::routes::{Answer, chat, odd_reply, unread};
 use crate::wire::prompt::Answered;
@@ -23,14 +24,43 @@ const ANSWERS_MAX: usize = OPEN_PROMPTS_MAX;
 /// Bytes of an agent's id of an option or a question.
 const AGENT_ID_BYTES_MAX: usize = 4096;
 
+request! {
+    /// An answer: an option for an approval or a single question, answers for several questions.
+    pub(super) struct NewAnswer {
+        /// The id of an option.
+        option: Option<String>,
+        /// Words beside the option.
+        text: Option<String>,
+        /// One answer for each question.
+        answers: Option<Vec<NewQuestionAnswer>>,
+    }
+
+    /// The answer to one question.
+    struct NewQuestionAnswer {
+        /// The id of the question.
+        question: String,
+        /// The ids of options.
+        options: Option<Vec<String>>,
+        /// Words.
+        text: Option<String>,
+    }
+}
+
 /// Answers a prompt, once.
+#[utoipa::path(
+    post,
+    path = "/chats/{chat}/prompts/{prompt}/answer",
+    request_body = NewAnswer,
+    responses((status = OK, description = "It is kept, and will be told to the agent.", body = Received)),
+    extensions(("x-refusals" = json!([Code::InvalidAnswer, Code::AlreadyAnswered, Code::PromptGone]))),
+)]
 pub(super) async fn answer(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Received>> {
     let (id, prompt) = (at.id("chat")?, at.id("prompt")?);
-    let fields = call.fields(&["option", "text", "answers"]);
+    let fields = call.fields::<NewAnswer>();
     let answer = match fields.and_then(given) {
         Ok(answer) => answer,
         Err(refusal) => return Err(formless(&app, id, prompt, refusal).await),
@@ -105,8 +135,8 @@ fn one(n: usize, value: Value) -> Result<QuestionAnswer, Refusal> {
         let text = format!("The field answers[{n}] has to be an object. The prompt is still open.");
         return Err(Refusal::new(Code::InvalidField, text).field(format!("answers[{n}]")));
     };
-    let known = ["question", "options", "text"];
-    let mut fields = Fields::within(object, &known, format!("answers[{n}]."))?;
+    let known = NewQuestionAnswer::FIELDS;
+    let mut fields = Fields::within(object, known, format!("answers[{n}]."))?;
     let question = fields.raw_text("question", Most::Bytes(AGENT_ID_BYTES_MAX))?;
     let options = fields.texts("options", PROMPT_OPTIONS_MAX, AGENT_ID_BYTES_MAX)?;
     Ok(QuestionAnswer {

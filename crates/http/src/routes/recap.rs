@@ -10,6 +10,9 @@ use holdfast_core::recap::{Line, Speaker, recap};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{ItemRow, MessageState, PageFrom, QueryError};
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::wire::ids;
 
 use crate::app::App;
 use crate::extract::At;
@@ -19,14 +22,22 @@ use crate::routes::{Answer, chat};
 const PAGES_MAX: usize = 5;
 
 /// A recap, and how long it may become.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Recap {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// The proposed text.
     text: String,
+    /// Bytes that a recap may have.
     bytes_max: usize,
 }
 
 /// The proposed recap.
+#[utoipa::path(
+    get,
+    path = "/offers/{chat}/recap",
+    responses((status = OK, description = "The recap.", body = Recap)),
+)]
 pub(super) async fn show(State(app): State<App>, at: At) -> Answer<Json<Recap>> {
     let id = at.id("chat")?;
     chat(&app, id).await?;

@@ -12,6 +12,11 @@ use crate::wire::receipt::Receipt;
 
 /// What became of the write with this receipt, answered from its own row: for ever, and also where
 /// the chat is deleted.
+#[utoipa::path(
+    get,
+    path = "/receipts/{receipt}",
+    responses((status = OK, description = "What became of it.", body = Receipt)),
+)]
 pub(super) async fn one(State(app): State<App>, at: At) -> Answer<Json<Receipt>> {
     let id: ReceiptId = at.id("receipt")?;
     let receipt = match id.subject {

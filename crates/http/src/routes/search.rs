@@ -1,6 +1,7 @@
 //! Search over all transcripts.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use axum::Json;
 use axum::extract::State;
@@ -10,17 +11,21 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::ChatRow;
 use holdfast_store::search::{HITS_MAX, Hit, Part, QUERY_CHARS_MAX, Search, Terms};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::{Params, params};
 use crate::limits::PAGE_HITS;
+use crate::openapi::query;
 use crate::routes::{Answer, unread};
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// What was found, the newest first.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Found {
+    /// The items.
     items: Vec<FoundItem>,
     /// The `before` of the next page.
     next: Option<String>,
@@ -29,29 +34,65 @@ pub(super) struct Found {
 }
 
 /// A found item, and the chat that it is in.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct FoundItem {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// What a person calls the chat.
     title: Option<String>,
-    state: Word,
+    /// Whether the chat is open.
+    state: words::Life,
+    #[schema(value_type = ids::ItemId)]
     item: ItemId,
+    /// The place of the item in its transcript.
     seq: u64,
-    kind: Word,
-    role: Word,
-    at: String,
+    /// What the item is.
+    kind: words::ItemKind,
+    /// Whose the item is.
+    role: words::Role,
+    /// When it was begun.
+    at: Time,
+    /// The text around what was found, in parts.
     snippet: Vec<SnippetPart>,
 }
 
 /// A part of the text around what was found.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SnippetPart {
+    /// The text.
     text: String,
+    /// Whether it is a word that was searched for.
     found: bool,
 }
 
+query! {
+    /// What is searched for, and where.
+    pub(super) struct SearchQuery {
+        /// The words.
+        q: String,
+        /// A chat; all where none is named.
+        #[param(value_type = Option<ids::ChatId>)]
+        chat: Option<String>,
+        /// The `next` of the page before.
+        before: Option<String>,
+        /// Items of the page, at most; more than the host gives at once is cut.
+        #[param(minimum = 1)]
+        limit: Option<u64>,
+    }
+}
+
 /// The items in which all words of `q` are, wherever they are.
+#[utoipa::path(
+    get,
+    path = "/search",
+    params(SearchQuery),
+    responses((status = OK, description = "A page, the newest first.", body = Found)),
+    extensions(("x-refusals" = json!([
+        Code::FieldTooLong, Code::InvalidCursor, Code::SearchUnavailable,
+    ]))),
+)]
 pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<Found>> {
-    let params = params.only(&["q", "chat", "before", "limit"])?;
+    let params = params.only::<SearchQuery>()?;
     let terms = terms(params.one("q")?)?;
     let terms = terms.ok_or_else(|| params::invalid("q", "what is searched for"))?;
     let chat = match params.one("chat")? {
@@ -64,9 +105,9 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
     let mut chats: HashMap<ChatId, Option<ChatRow>> = HashMap::new();
     let mut items = Vec::new();
     for hit in page.hits {
-        if !chats.contains_key(&hit.chat) {
+        if let Entry::Vacant(seat) = chats.entry(hit.chat) {
             let row = app.store.chat(hit.chat).await.map_err(unread)?;
-            chats.insert(hit.chat, row.filter(|row| row.summary.life != Life::Deleted));
+            seat.insert(row.filter(|row| row.summary.life != Life::Deleted));
         }
         // The index may be a moment behind a deletion.
         if let Some(Some(row)) = chats.get(&hit.chat) {

@@ -8,42 +8,67 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use holdfast_core::refusal::{Code, Refusal};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::{NotSignedIn, Principal, Sessions, cookie, digest};
 use crate::extract::fields::Most;
 use crate::extract::{Call, PlainBody, Unsigned};
+use crate::openapi::request;
 use crate::problem::Problem;
 use crate::routes::Answer;
+use crate::routes::chats::Done;
 
 /// Characters of a code or a token.
 const SECRET_CHARS_MAX: usize = 256;
 
 /// Who is signed in.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Who {
+    /// The name under which drafts and operation keys are kept.
     name: String,
 }
 
 /// A link with which another browser can be signed in, once.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Link {
     /// What follows the address of the host.
     path: String,
 }
 
 /// Who calls.
+#[utoipa::path(
+    get,
+    path = "/session",
+    responses((status = OK, description = "Who is signed in.", body = Who)),
+)]
 pub(super) async fn who(Extension(principal): Extension<Principal>) -> Json<Who> {
     Json(Who { name: principal.name.to_string() })
 }
 
+request! {
+    /// What signs a browser in: one of the two.
+    pub(super) struct SignIn {
+        /// The code of a link.
+        code: Option<String>,
+        /// The owner's token.
+        token: Option<String>,
+    }
+}
+
 /// Makes a session of a link's code, or of the token, and gives the browser its cookie.
+#[utoipa::path(
+    post,
+    path = "/session",
+    request_body = SignIn,
+    responses((status = OK, description = "Signed in; the cookie is set.", body = Who)),
+)]
 pub(super) async fn sign_in(
     State(app): State<App>,
     headers: HeaderMap,
     body: Unsigned,
 ) -> Answer<Response> {
-    let mut fields = body.fields(&["code", "token"])?;
+    let mut fields = body.fields::<SignIn>()?;
     let most = Most::Chars(SECRET_CHARS_MAX);
     let (code, token) = (fields.raw_text("code", most)?, fields.raw_text("token", most)?);
     let holder = token.as_deref().and_then(|token| app.tokens.holder(&digest(token)));
@@ -57,23 +82,33 @@ pub(super) async fn sign_in(
 }
 
 /// Ends the session of this browser.
+#[utoipa::path(
+    delete,
+    path = "/session",
+    responses((status = OK, description = "Signed out; the cookie is taken back.", body = Done)),
+)]
 pub(super) async fn sign_out(
     State(app): State<App>,
     headers: HeaderMap,
     mut call: Call<PlainBody>,
 ) -> Answer<Response> {
-    call.fields(&[])?;
+    call.no_fields()?;
     let name = app.sessions.cookie();
     if let Some(session) = cookie::presented(&headers, name) {
         let session = session.to_owned();
         kept(&app, move |sessions| Ok(sessions.end(&session)?)).await?;
     }
-    Ok(with_cookie(Json(serde_json::json!({})), cookie::clear(name, &headers)))
+    Ok(with_cookie(Json(Done {}), cookie::clear(name, &headers)))
 }
 
 /// Makes a link for another browser.
+#[utoipa::path(
+    post,
+    path = "/session/links",
+    responses((status = OK, description = "The link; it counts once.", body = Link)),
+)]
 pub(super) async fn link(State(app): State<App>, mut call: Call<PlainBody>) -> Answer<Json<Link>> {
-    call.fields(&[])?;
+    call.no_fields()?;
     Ok(Json(Link { path: app.sessions.link().map_err(|fault| Problem::internal(&fault))? }))
 }
 

@@ -9,20 +9,40 @@ use holdfast_core::refusal::{Code, Refusal};
 
 use crate::app::App;
 use crate::extract::{At, Call, PlainBody};
+use crate::openapi::request;
 use crate::port::Caller;
 use crate::routes::{Answer, chat, unread};
+use crate::wire::ids;
 use crate::wire::row::Row;
+
+request! {
+    /// Whose a slot is to be.
+    pub(super) struct NewHolder {
+        /// The chat; an open one.
+        #[schema(value_type = ids::ChatId)]
+        chat: ChatId,
+    }
+}
 
 /// Gives a slot to a chat, whoever had it. The two chats change one after the other: cut short in
 /// between the slot is nobody's, and a repeat gives it to whom it was to go.
+#[utoipa::path(
+    put,
+    path = "/slots/{slot}",
+    request_body = NewHolder,
+    responses((status = OK, description = "The chat that has it now.", body = Row)),
+    extensions(("x-refusals" = json!([
+        Code::ChatNotFound, Code::ChatClosed, Code::ChatReadOnly, Code::SlotTaken,
+    ]))),
+)]
 pub(super) async fn bind(
     State(app): State<App>,
     at: At,
     mut call: Call<PlainBody>,
 ) -> Answer<Json<Row>> {
-    let mut fields = call.fields(&["chat"])?;
+    let mut fields = call.fields::<NewHolder>()?;
     let id: ChatId = fields.id("chat")?.ok_or_else(|| fields.missing("chat"))?;
-    let slot = at.text("slot");
+    let slot = at.text("slot").to_owned();
     let wanted = chat(&app, id).await?;
     if wanted.summary.life != Life::Open {
         let text = "The chat is closed, and apps address open ones. Open it again first.";

@@ -3,28 +3,43 @@
 use holdfast_core::ids::ChatId;
 use holdfast_core::limits;
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::wire::ids;
 
 use crate::limits as border;
 
 /// The host itself.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct HostState {
+    /// The program's version.
     pub(crate) version: String,
+    /// How often this store was opened.
     pub(crate) generation: u64,
+    /// The life of the store that cursors belong to.
     pub(crate) incarnation: String,
+    /// The kind of store.
     pub(crate) store: String,
+    /// The counts.
     pub(crate) counts: Counts,
+    /// The limits.
     pub(crate) limits: Limits,
+    /// Damage that was found, one sentence each.
     pub(crate) damage: Vec<String>,
 }
 
 /// The counts of a host (delivery.md).
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Counts {
+    /// Chats that show work.
     running: u64,
+    /// Chats with an offer.
     to_resume: u64,
+    /// Chats that a person has to look at.
     to_check: u64,
+    /// Open chats.
     open: u64,
+    /// Messages that wait.
     queued: u64,
 }
 
@@ -42,26 +57,45 @@ impl Counts {
 }
 
 /// The bounds that a caller can meet.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Limits {
+    /// Bytes of the text of a message.
     message_bytes: usize,
+    /// Characters of a title.
     title_chars: usize,
+    /// Characters of a slot.
     slot_chars: usize,
+    /// Characters of a project.
     project_chars: usize,
+    /// Bytes of a directory.
     cwd_bytes: usize,
+    /// Characters of the name of an agent, a model, a mode or a device.
     name_chars: usize,
+    /// Bytes of a body with a message or a draft.
     message_body_bytes: usize,
+    /// Bytes of any other body.
     body_bytes: usize,
+    /// Bytes of all bodies at once.
     bodies_bytes: usize,
+    /// Messages that wait in a chat.
     queue_messages: usize,
+    /// Characters of an idempotency key.
     operation_key_chars: usize,
+    /// Bytes of the words of an answer.
     answer_bytes: usize,
+    /// Bytes of a draft.
     draft_bytes: usize,
+    /// Messages of a chat that are without an outcome.
     unknown_messages: usize,
+    /// Items of a page.
     page_items: usize,
+    /// Chats of a page.
     page_chats: usize,
+    /// Bytes of a text that an item shows.
     item_text_head_bytes: usize,
+    /// Event streams at once.
     event_streams: usize,
+    /// Chats that an event stream may be narrowed to.
     event_chats: usize,
 }
 
@@ -93,22 +127,29 @@ impl Limits {
 }
 
 /// The program's version.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Version {
+    /// The program's name.
     pub(crate) name: &'static str,
+    /// Its version.
     pub(crate) version: String,
 }
 
 /// Who is working while the host is told to stop.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct WorkingChats {
+    /// The chats that show work.
     pub(crate) working: Vec<Working>,
 }
 
 /// A chat that shows work.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = WorkingChat)]
 pub(crate) struct Working {
+    #[schema(value_type = ids::ChatId)]
     pub(crate) chat: ChatId,
+    /// What a person calls it.
     pub(crate) title: Option<String>,
+    /// What it is doing, as a sentence.
     pub(crate) text: String,
 }

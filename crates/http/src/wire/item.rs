@@ -6,89 +6,144 @@ use holdfast_core::item::{Body, Field, Notice, PlanEntry, ToolCall};
 use holdfast_store::{ItemRow, MessageBrief, MessageState, TextHead};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use crate::wire::ids;
 use crate::wire::prompt::Prompt;
 use crate::wire::text::Full;
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// An entry of a transcript.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Item {
+    #[schema(value_type = ids::ItemId)]
     id: ItemId,
+    /// Its place in the transcript, from 1.
     seq: u64,
+    /// The turn that it belongs to.
+    #[schema(value_type = Option<ids::TurnId>)]
     turn: Option<TurnId>,
-    kind: Word,
-    role: Word,
-    at: String,
+    /// What it is.
+    kind: words::ItemKind,
+    /// Whose it is.
+    role: words::Role,
+    /// When it was begun.
+    at: Time,
+    /// Its text, or the beginning of it.
     text: Option<String>,
+    /// Where all of the text is, if that is more.
     full: Option<Full>,
+    /// Of a message to the agent: how far it is.
     delivery: Option<Delivery>,
+    /// Of a tool call: what is called.
     call: Option<Call>,
+    /// Of a prompt: what is asked.
     prompt: Option<Prompt>,
+    /// Of a plan: its steps.
     plan: Option<Vec<Step>>,
+    /// Of a notice: what the host tells.
     notice: Option<Told>,
+    /// Of what was not recognised: why.
     reason: Option<String>,
+    /// Whether it will not grow any more.
     closed: bool,
+    /// How often it changed.
     version: u64,
 }
 
 /// How far a message to the agent is.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Delivery {
-    state: Word,
+    /// How far it is.
+    state: words::MessageState,
+    /// Whether the agent's own store is yet to be asked.
     asking: bool,
+    #[schema(value_type = ids::MessageId)]
     message: MessageId,
-    by: Word,
+    /// Who wrote it.
+    by: words::Author,
+    /// Why it was not taken up.
     refused: Option<Refused>,
+    /// What became of the wish to steer.
     steer: Option<String>,
+    /// The background context that it carried.
     context: Context,
 }
 
 /// Why a message was not taken up.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RefusedMessage)]
 pub(crate) struct Refused {
-    why: Word,
+    /// The kind of reason.
+    why: words::RefusedWhy,
+    /// What the agent said.
     text: Option<String>,
 }
 
 /// The background context that a message carried.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, ToSchema)]
+#[schema(as = ContextCarried)]
 struct Context {
+    /// Entries.
     count: u32,
+    /// Bytes of their contents.
     bytes: u64,
 }
 
-#[derive(Serialize)]
+/// A tool call.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ToolCall)]
 struct Call {
+    /// The name of the tool.
     name: String,
+    /// What kind of tool it is, by the word of the agent.
     tool_kind: String,
     /// The input as JSON where it is whole and valid, otherwise its text.
     input: Option<Value>,
+    /// Where all of the input is, if that is more.
     input_full: Option<Full>,
-    state: Word,
+    /// How far it is.
+    state: words::CallState,
+    /// What it gave.
     output: Output,
+    /// The background work that it began.
+    #[schema(value_type = Option<ids::TaskId>)]
     task: Option<TaskId>,
+    /// The tool call within which it was made.
+    #[schema(value_type = Option<ids::ItemId>)]
     parent: Option<ItemId>,
 }
 
-#[derive(Serialize)]
+/// What a tool gave.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ToolOutput)]
 struct Output {
+    /// The text, or the beginning of it.
     text: String,
+    /// Where all of it is, if that is more.
     full: Option<Full>,
 }
 
-#[derive(Serialize)]
+/// A step of a plan.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PlanStep)]
 struct Step {
+    /// What is to be done.
     text: String,
+    /// How far it is, by the word of the agent.
     state: String,
 }
 
 /// What the host tells.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Notice)]
 struct Told {
-    kind: Word,
-    cause: Option<Word>,
+    /// What.
+    kind: words::NoticeKind,
+    /// Of a stop: what stopped it.
+    cause: Option<words::Cause>,
+    /// Of a start that failed: the code.
     code: Option<String>,
 }
 
@@ -151,7 +206,7 @@ impl Texts {
 impl Delivery {
     fn of(message: MessageBrief) -> Self {
         Self {
-            state: message.state.word(),
+            state: words::message_state(&message.state),
             asking: message.state.asking(),
             message: message.id,
             by: words::author(message.by),
@@ -215,16 +270,18 @@ impl Told {
         let plain = |kind| Self { kind, cause: None, code: None };
         match notice {
             Notice::Stopped { cause } => {
-                Self { cause: Some(words::cause(cause)), ..plain("stopped") }
+                Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
             }
-            Notice::Resumed => plain("resumed"),
-            Notice::StartedFresh => plain("started_fresh"),
-            Notice::StartFailed { code } => Self { code: Some(code), ..plain("start_failed") },
-            Notice::TurnFailed => plain("turn_failed"),
-            Notice::PromptCancelled => plain("prompt_cancelled"),
-            Notice::TaskNotStopped => plain("task_not_stopped"),
-            Notice::MessageLost => plain("message_lost"),
-            Notice::LineSkipped => plain("line_skipped"),
+            Notice::Resumed => plain(words::NoticeKind::Resumed),
+            Notice::StartedFresh => plain(words::NoticeKind::StartedFresh),
+            Notice::StartFailed { code } => {
+                Self { code: Some(code), ..plain(words::NoticeKind::StartFailed) }
+            }
+            Notice::TurnFailed => plain(words::NoticeKind::TurnFailed),
+            Notice::PromptCancelled => plain(words::NoticeKind::PromptCancelled),
+            Notice::TaskNotStopped => plain(words::NoticeKind::TaskNotStopped),
+            Notice::MessageLost => plain(words::NoticeKind::MessageLost),
+            Notice::LineSkipped => plain(words::NoticeKind::LineSkipped),
         }
     }
 }

@@ -4,7 +4,9 @@
 
 pub(crate) mod agent;
 pub(crate) mod change;
+pub(crate) mod environment;
 pub(crate) mod host;
+pub(crate) mod ids;
 pub(crate) mod item;
 pub(crate) mod offer;
 pub(crate) mod page;

@@ -6,78 +6,129 @@ use holdfast_core::offer::{Failure, Part, Sentence, Snapshot, details, sentence}
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::{FailureRow, OfferRow};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// The offers and failures of a host.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Offers {
     /// Where the caller is, for "all that I have seen".
     pub(crate) as_of: String,
+    /// The offers.
     pub(crate) offers: Vec<Offer>,
+    /// Starts and resumes that failed.
     pub(crate) failures: Vec<Failed>,
 }
 
 /// An offer to resume a chat.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Offer {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
-    cause: Option<Word>,
-    recorded_at: String,
+    /// What stopped the chat; `null` where that cannot be read.
+    cause: Option<words::Cause>,
+    /// When it was recorded: the name of this offer.
+    recorded_at: Time,
+    /// What the chat was doing, as a sentence.
     summary: Said,
+    /// The same in more lines.
     details: Vec<String>,
+    /// The same in parts; `null` where it cannot be read.
     snapshot: Option<Was>,
+    /// Whether a message is in doubt, about which a person has to say something.
     needs_choice: bool,
+    /// Whether a resume is under way.
     resuming: bool,
+    /// Whether the chat can be read.
     readable: bool,
 }
 
 /// A sentence, whole and in parts for translation.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Sentence)]
 struct Said {
+    /// Its parts, for translation.
     parts: Vec<SaidPart>,
+    /// The sentence in English.
     text: String,
 }
 
-#[derive(Serialize)]
+/// A phrase of a sentence.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SentencePart)]
 struct SaidPart {
+    /// The name of the phrase.
     key: String,
+    /// What stands in it.
     params: SaidParams,
 }
 
-#[derive(Serialize)]
+/// What stands in a phrase.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SentenceParams)]
 struct SaidParams {
+    /// A name.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
+    /// A number.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
 }
 
 /// What a chat was doing.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferSnapshot)]
 struct Was {
-    lead: Word,
+    /// What the main agent did.
+    lead: words::Lead,
+    /// Whether the agent was being started for a message.
     starting: bool,
-    prompts: Vec<Line>,
-    tasks: Vec<Line>,
+    /// What it waited for.
+    prompts: Vec<WasPrompt>,
+    /// Its background work.
+    tasks: Vec<WasTask>,
+    /// Prompts beyond those.
     more_prompts: u32,
+    /// Background work beyond those.
     more_tasks: u32,
+    /// All background work, counted.
     task_counts: Counted,
 }
 
-#[derive(Serialize)]
-struct Line {
-    kind: Word,
+/// A prompt that waited.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferPrompt)]
+struct WasPrompt {
+    kind: words::PromptKind,
+    /// What was asked, in one line.
     label: String,
 }
 
-#[derive(Serialize)]
+/// Background work that lived.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferTask)]
+struct WasTask {
+    kind: words::TaskKind,
+    /// What it was, in one line.
+    label: String,
+}
+
+/// Background work by its kind.
+#[derive(Serialize, ToSchema)]
+#[schema(as = TaskCounts)]
 struct Counted {
+    /// Subagents.
     agent: u32,
+    /// Workflows.
     workflow: u32,
+    /// Commands.
     command: u32,
+    /// Monitors.
     monitor: u32,
+    /// Of an unknown kind.
     unknown: u32,
 }
 
@@ -115,10 +166,10 @@ fn was(snapshot: Snapshot) -> Was {
         lead: words::lead(snapshot.lead),
         starting: snapshot.starting,
         prompts: prompts
-            .map(|line| Line { kind: words::prompt_kind(line.kind), label: line.label })
+            .map(|line| WasPrompt { kind: words::prompt_kind(line.kind), label: line.label })
             .collect(),
         tasks: tasks
-            .map(|line| Line { kind: words::task_kind(line.kind), label: line.label })
+            .map(|line| WasTask { kind: words::task_kind(line.kind), label: line.label })
             .collect(),
         more_prompts: snapshot.more_prompts,
         more_tasks: snapshot.more_tasks,
@@ -133,13 +184,19 @@ fn was(snapshot: Snapshot) -> Was {
 }
 
 /// A start or a resume that did not come about.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Failure)]
 pub(crate) struct Failed {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
+    /// A stable code.
     code: String,
+    /// What failed, as a sentence.
     text: String,
-    actions: Vec<Word>,
-    at: String,
+    /// What a person can do.
+    actions: Vec<words::Action>,
+    /// When.
+    at: Time,
 }
 
 impl Failed {
@@ -156,26 +213,38 @@ impl Failed {
 }
 
 /// What became of each chat of a resume or a dismissal.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferResults)]
 pub(crate) struct Results {
+    /// One for each chat.
     pub(crate) results: Vec<OneResult>,
 }
 
 /// What became of one chat.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferResult)]
 pub(crate) struct OneResult {
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
-    outcome: Word,
+    /// What became of it.
+    outcome: words::Outcome,
+    /// The receipt of the message that a resume sends.
+    #[schema(value_type = Option<ids::ReceiptId>)]
     receipt: Option<ReceiptId>,
+    /// Why nothing was sent, or why it failed.
     failure: Option<Why>,
 }
 
 /// Why nothing was sent, or why it failed.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OfferFailure)]
 struct Why {
+    /// A stable code.
     code: String,
+    /// A sentence.
     text: String,
-    actions: Vec<Word>,
+    /// What a person can do.
+    actions: Vec<words::Action>,
 }
 
 impl OneResult {
@@ -183,13 +252,13 @@ impl OneResult {
     pub(crate) fn of(chat: ChatId, answer: Result<Reply, Refusal>) -> Self {
         let plain = |outcome| Self { chat, outcome, receipt: None, failure: None };
         match answer {
-            Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain("pending") },
-            Ok(Reply::Dismissed) => plain("dismissed"),
+            Ok(Reply::Resuming { receipt }) => Self { receipt, ..plain(words::Outcome::Pending) },
+            Ok(Reply::Dismissed) => plain(words::Outcome::Dismissed),
             Ok(Reply::NotResumed { why }) => match why {
                 NotResumed::NoOffer => {
                     Self::refused(chat, Code::NoOffer.as_str(), "This chat has no offer.")
                 }
-                NotResumed::Superseded => plain("superseded"),
+                NotResumed::Superseded => plain(words::Outcome::Superseded),
                 NotResumed::NeedsChoice => Self::refused(
                     chat,
                     "needs_choice",
@@ -197,7 +266,7 @@ impl OneResult {
                      again, or is to be discarded.",
                 ),
                 NotResumed::Failed { failure } => {
-                    Self { failure: Some(Why::of(failure)), ..plain("failed") }
+                    Self { failure: Some(Why::of(failure)), ..plain(words::Outcome::Failed) }
                 }
             },
             // Replies of other commands; the chat answered what was not asked.
@@ -209,7 +278,7 @@ impl OneResult {
                 | Reply::Accepted { .. }
                 | Reply::Answered { .. }
                 | Reply::Closed { .. },
-            ) => plain("refused"),
+            ) => plain(words::Outcome::Refused),
             Err(refusal) => Self::refused(chat, refusal.code.as_str(), &refusal.text),
         }
     }
@@ -217,12 +286,12 @@ impl OneResult {
     /// Nothing was sent, for this reason.
     pub(crate) fn refused(chat: ChatId, code: &str, text: &str) -> Self {
         let why = Why { code: code.to_owned(), text: text.to_owned(), actions: Vec::new() };
-        Self { chat, outcome: "refused", receipt: None, failure: Some(why) }
+        Self { chat, outcome: words::Outcome::Refused, receipt: None, failure: Some(why) }
     }
 
     /// An offer that is not the one that the caller saw.
     pub(crate) const fn superseded(chat: ChatId) -> Self {
-        Self { chat, outcome: "superseded", receipt: None, failure: None }
+        Self { chat, outcome: words::Outcome::Superseded, receipt: None, failure: None }
     }
 }
 

@@ -5,56 +5,90 @@ use holdfast_core::ids::{ItemId, PromptId};
 use holdfast_core::provider::PromptOption;
 use holdfast_store::{Given, PromptRow};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A prompt and, where there is one, its answer.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Prompt {
+    #[schema(value_type = ids::PromptId)]
     id: PromptId,
+    /// Where it stands in the transcript.
+    #[schema(value_type = ids::ItemId)]
     item: ItemId,
-    kind: Word,
-    state: Word,
+    kind: words::PromptKind,
+    state: words::PromptState,
+    /// What is asked, in one line.
     label: String,
-    at: String,
+    /// When.
+    at: Time,
+    /// What can be chosen; empty where there are questions.
     options: Vec<Choosable>,
+    /// Several questions, answered together.
     questions: Option<Vec<Question>>,
+    /// The one answer.
     answer: Option<Answered>,
 }
 
-#[derive(Serialize)]
+/// Something that can be chosen.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptOption)]
 struct Choosable {
+    /// The agent's id of it.
     id: String,
+    /// What a person reads.
     label: String,
+    /// `allow_once`, `allow_always`, `reject_once`, `reject_always` or `choice`.
     kind: String,
 }
 
-#[derive(Serialize)]
+/// One of several questions.
+#[derive(Serialize, ToSchema)]
 struct Question {
+    /// The agent's id of it.
     id: String,
+    /// What is asked.
     text: String,
+    /// Whether several options may be chosen.
     multi: bool,
+    /// Whether words may be given.
     free: bool,
+    /// What can be chosen.
     options: Vec<Choosable>,
 }
 
 /// The one answer of a prompt, and how far it got.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptAnswer)]
 pub(crate) struct Answered {
+    /// The id of the option that was chosen.
     option: Option<String>,
+    /// Words beside it.
     text: Option<String>,
+    /// One answer for each question.
     answers: Option<Vec<OneAnswer>>,
+    /// Who answered.
     by: String,
+    /// On which device.
     device: Option<String>,
-    at: String,
-    life: Word,
+    /// When.
+    at: Time,
+    /// How far the answer got.
+    life: words::AnswerLife,
 }
 
-#[derive(Serialize)]
+/// The answer to one question.
+#[derive(Serialize, ToSchema)]
+#[schema(as = QuestionAnswer)]
 struct OneAnswer {
+    /// The id of the question.
     question: String,
+    /// The ids of the options that were chosen.
     options: Vec<String>,
+    /// Words.
     text: Option<String>,
 }
 
@@ -77,7 +111,7 @@ impl Prompt {
             id: row.id,
             item: row.item,
             kind: words::prompt_kind(asked.kind),
-            state: row.state.word(),
+            state: words::prompt_state(row.state),
             label: asked.label,
             at: rfc3339(row.at),
             options: choosable(asked.options),
@@ -110,7 +144,7 @@ impl Answered {
             by: given.by,
             device: given.device,
             at: rfc3339(given.at),
-            life: given.life.word(),
+            life: words::answer_life(given.life),
         }
     }
 }

@@ -4,30 +4,43 @@ use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::queue::Held;
 use holdfast_store::{MessageRow, QueuePage};
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::wire::ids;
 use crate::wire::text::Full;
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A page of the queue of a chat, in order.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Queue {
+    /// The messages, the next one first.
     items: Vec<Waiting>,
     /// The message before which the next page begins.
+    #[schema(value_type = Option<ids::MessageId>)]
     next: Option<MessageId>,
+    /// Whether they are held.
     paused: bool,
-    reason: Option<Word>,
+    /// What holds them.
+    reason: Option<words::HeldBy>,
 }
 
 /// A message that waits.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = QueuedMessage)]
 struct Waiting {
+    #[schema(value_type = ids::MessageId)]
     message: MessageId,
+    /// Its text, or the beginning of it.
     text: String,
+    /// Where all of the text is, if that is more.
     full: Option<Full>,
-    by: Word,
-    state: Word,
-    at: String,
+    /// Who wrote it.
+    by: words::Author,
+    /// How far it is.
+    state: words::MessageState,
+    /// When it was accepted.
+    at: Time,
 }
 
 impl Queue {
@@ -50,7 +63,7 @@ impl Waiting {
             full: (have < row.bytes).then(|| Full::of_message(chat, row.id, row.bytes)),
             text: row.text,
             by: words::author(row.by),
-            state: row.state.word(),
+            state: words::message_state(&row.state),
             at: rfc3339(row.accepted_at),
         }
     }

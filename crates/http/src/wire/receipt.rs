@@ -3,26 +3,43 @@
 use holdfast_core::ids::{ChatId, MessageId, PromptId, ReceiptId, TurnId};
 use holdfast_store::{Given, MessageRow};
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::wire::ids;
 use crate::wire::item::Refused;
 use crate::wire::prompt::Answered;
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// What became of a write that gave a receipt.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Receipt {
+    #[schema(value_type = ids::ReceiptId)]
     id: ReceiptId,
-    kind: Word,
-    state: Word,
+    /// What it is for.
+    kind: words::ReceiptKind,
+    /// What became of it.
+    state: words::ReceiptState,
+    /// Of a message: whether the agent's own store is yet to be asked.
     asking: bool,
+    #[schema(value_type = ids::ChatId)]
     chat: ChatId,
-    at: String,
+    /// When it was accepted.
+    at: Time,
+    /// Of a message: which.
+    #[schema(value_type = Option<ids::MessageId>)]
     message: Option<MessageId>,
-    by: Option<Word>,
+    /// Of a message: who wrote it.
+    by: Option<words::Author>,
+    /// Of a message: the turn that it opened.
+    #[schema(value_type = Option<ids::TurnId>)]
     turn: Option<TurnId>,
+    /// Of a message: why it was not taken up.
     refused: Option<Refused>,
+    /// Of an answer: to what.
+    #[schema(value_type = Option<ids::PromptId>)]
     prompt: Option<PromptId>,
+    /// Of an answer: what was answered.
     answer: Option<Answered>,
 }
 
@@ -31,8 +48,8 @@ impl Receipt {
     pub(crate) fn of_message(id: ReceiptId, row: MessageRow) -> Self {
         Self {
             id,
-            kind: "message",
-            state: row.state.word(),
+            kind: words::ReceiptKind::Message,
+            state: words::message_receipt(&row.state),
             asking: row.state.asking(),
             chat: id.chat,
             at: rfc3339(row.accepted_at),
@@ -49,8 +66,8 @@ impl Receipt {
     pub(crate) fn of_answer(id: ReceiptId, prompt: PromptId, given: Given) -> Self {
         Self {
             id,
-            kind: "answer",
-            state: given.life.word(),
+            kind: words::ReceiptKind::Answer,
+            state: words::answer_receipt(given.life),
             asking: false,
             chat: id.chat,
             at: rfc3339(given.at),
@@ -65,22 +82,29 @@ impl Receipt {
 }
 
 /// A message that was accepted.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Accepted {
+    /// Under which to ask what became of it.
+    #[schema(value_type = ids::ReceiptId)]
     pub(crate) receipt: ReceiptId,
+    /// The message.
     pub(crate) message: MessageNow,
+    /// What else a person should know.
     pub(crate) note: Option<String>,
 }
 
 /// A message and where it is.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct MessageNow {
+    #[schema(value_type = ids::MessageId)]
     pub(crate) id: MessageId,
-    pub(crate) state: Word,
+    pub(crate) state: words::MessageState,
 }
 
 /// A write that has a receipt and nothing more to say.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Received {
+    /// Under which to ask what became of it.
+    #[schema(value_type = Option<ids::ReceiptId>)]
     pub(crate) receipt: Option<ReceiptId>,
 }

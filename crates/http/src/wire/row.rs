@@ -4,101 +4,160 @@ use holdfast_core::activity::{self, Activity, LiveTask, OpenPrompt};
 use holdfast_core::ids::{ChatId, ItemId, PromptId, ReceiptId, TaskId};
 use holdfast_store::ChatRow;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// A chat as lists show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Row {
+    #[schema(value_type = ids::ChatId)]
     id: ChatId,
+    /// The name under which apps address it.
     slot: Option<String>,
+    /// What a person calls it.
     title: Option<String>,
+    /// The id of its agent.
     agent: String,
+    /// The agent's model, where one was chosen or told.
     model: Option<String>,
+    /// The agent's mode, where one was chosen or told.
     mode: Option<String>,
+    /// Its project.
     project: Option<String>,
+    /// The directory in which the agent works.
     cwd: String,
-    state: Word,
+    /// Whether it is open.
+    state: words::Life,
+    /// What is shown of it.
     status: Status,
+    /// What it is doing now.
     activity: Doing,
+    /// That it was stopped while it showed work.
     offer: Option<OfferBrief>,
+    /// The code of the start or resume that failed.
     failure: Option<String>,
+    /// Whether it stands first and cannot be deleted.
     pinned: bool,
+    /// The folder that it is in.
     folder: Option<String>,
+    /// Its tags.
     tags: Vec<String>,
+    /// Whether it makes no sound.
     muted: bool,
+    /// Whether something new was not looked at.
     unread: bool,
+    /// The beginning of the last message to the agent.
     last_prompt: Option<String>,
+    /// How many messages wait.
     queue_length: u32,
+    /// Whether they are held.
     queue_paused: bool,
+    /// How many context entries wait for the next message.
     pending_context: u32,
+    /// How many messages the agent was sent.
     user_messages: u64,
-    created_at: String,
-    updated_at: String,
+    /// When it was opened.
+    created_at: Time,
+    /// When it changed last.
+    updated_at: Time,
+    /// The number of its last fact: it grows with every change.
     seq: u64,
+    /// Why it can only be looked at, where that is so.
     unreadable: Option<String>,
 }
 
 /// What is shown of a chat, since when and by what evidence.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Status {
-    shown: Word,
-    lead: Word,
-    since: String,
+    /// What a list shows.
+    shown: words::Shown,
+    /// What the main agent does.
+    lead: words::Lead,
+    /// Since when.
+    since: Time,
+    /// How this is known, as a word.
     evidence: String,
-    process: Word,
+    /// The process of the agent.
+    process: words::Process,
 }
 
 /// What it is doing: live things only.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Activity)]
 struct Doing {
-    lead: Word,
+    /// What the main agent does.
+    lead: words::Lead,
+    /// Whether the agent is being started for a message.
     starting: bool,
+    /// What it waits for.
     prompts: Vec<PromptBrief>,
+    /// Its background work.
     tasks: Vec<TaskBrief>,
+    /// Background work beyond what is told apart.
     more_tasks: u32,
+    /// Processes that outlived the tool call which started them.
     leftovers: Vec<Leftover>,
 }
 
-#[derive(Serialize)]
+/// A prompt that waits.
+#[derive(Serialize, ToSchema)]
 struct PromptBrief {
+    #[schema(value_type = ids::PromptId)]
     id: PromptId,
-    kind: Word,
+    kind: words::PromptKind,
+    /// What is asked, in one line.
     label: String,
+    /// Where it stands in the transcript.
+    #[schema(value_type = ids::ItemId)]
     item: ItemId,
-    since: String,
+    /// Since when it waits.
+    since: Time,
 }
 
-#[derive(Serialize)]
+/// Background work that lives.
+#[derive(Serialize, ToSchema)]
 struct TaskBrief {
+    #[schema(value_type = ids::TaskId)]
     id: TaskId,
-    kind: Word,
+    kind: words::TaskKind,
+    /// What it is, in one line.
     label: String,
-    state: Word,
-    since: String,
+    state: words::TaskState,
+    since: Time,
+    /// Whether the main agent waits for it.
     foreground: bool,
 }
 
 /// A process that outlived the tool call which started it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Leftover {
+    /// Its id within the chat.
     id: String,
+    /// Its command line, cut.
     command: String,
+    /// The TCP ports that it listens on.
     ports: Vec<u16>,
-    since: String,
+    /// Since when it is known.
+    since: Time,
 }
 
-#[derive(Serialize)]
+/// That a chat was stopped while it showed work.
+#[derive(Serialize, ToSchema)]
 struct OfferBrief {
-    cause: Word,
+    /// What stopped it.
+    cause: words::Cause,
 }
 
 /// A chat that was just opened, with the receipt of its first message.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct OpenedRow {
     #[serde(flatten)]
     pub(crate) row: Row,
+    /// The receipt of the first message.
+    #[schema(value_type = Option<ids::ReceiptId>)]
     pub(crate) receipt: Option<ReceiptId>,
 }
 
@@ -184,7 +243,7 @@ impl TaskBrief {
             id: task.id,
             kind: words::task_kind(task.kind),
             label: task.label,
-            state: "running",
+            state: words::TaskState::Running,
             since: rfc3339(task.since),
             foreground: task.foreground,
         }

@@ -3,11 +3,10 @@
 use holdfast_core::ids::{ChatId, ItemId, MessageId};
 use holdfast_core::item::Field;
 use serde::Serialize;
-
-use crate::wire::words;
+use utoipa::ToSchema;
 
 /// Where a text is that is shown only in part.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Full {
     /// Its bytes.
     pub(crate) bytes: u64,
@@ -18,7 +17,11 @@ pub(crate) struct Full {
 impl Full {
     /// A text of an item.
     pub(crate) fn of_item(chat: ChatId, item: ItemId, field: Field, bytes: u64) -> Self {
-        let field = words::field(field);
+        let field = match field {
+            Field::Text => "text",
+            Field::Input => "input",
+            Field::Output => "output",
+        };
         Self { bytes, href: format!("/api/v1/chats/{chat}/items/{item}/text?field={field}") }
     }
 

@@ -4,28 +4,45 @@ use holdfast_core::ids::{MessageId, TurnId};
 use holdfast_core::provider::Usage;
 use holdfast_store::TurnRow;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::wire::time::rfc3339;
-use crate::wire::words::{self, Word};
+use crate::wire::ids;
+use crate::wire::time::{Time, rfc3339};
+use crate::wire::words;
 
 /// One run of the agent. `seq` is its number within the chat.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Turn {
+    #[schema(value_type = ids::TurnId)]
     id: TurnId,
+    /// Its number within the chat, from 1.
     seq: u32,
-    opened_by: Word,
+    /// What opened it.
+    opened_by: words::OpenedBy,
+    /// The message that opened it.
+    #[schema(value_type = Option<ids::MessageId>)]
     message: Option<MessageId>,
-    state: Word,
-    evidence: Option<Word>,
-    started_at: String,
-    ended_at: Option<String>,
+    /// How far it is.
+    state: words::TurnState,
+    /// How its end is known.
+    evidence: Option<words::Evidence>,
+    /// When it began.
+    started_at: Time,
+    /// When it ended.
+    ended_at: Option<Time>,
+    /// What it took, where the agent tells.
     usage: Option<Tokens>,
 }
 
-#[derive(Serialize)]
+/// What a turn took.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Usage)]
 struct Tokens {
+    /// Tokens that were read.
     input_tokens: Option<u64>,
+    /// Tokens that were written.
     output_tokens: Option<u64>,
+    /// All of them.
     total_tokens: Option<u64>,
 }
 
@@ -41,9 +58,13 @@ impl Turn {
         Self {
             id: row.id,
             seq: row.id.0,
-            opened_by: if row.message.is_some() { "message" } else { "agent" },
+            opened_by: if row.message.is_some() {
+                words::OpenedBy::Message
+            } else {
+                words::OpenedBy::Agent
+            },
             message: row.message,
-            state: ended.map_or("running", |end| words::turn_end(end.how)),
+            state: ended.map_or(words::TurnState::Running, |end| words::turn_end(end.how)),
             evidence: ended.map(|end| words::evidence(end.evidence)),
             started_at: rfc3339(row.started_at),
             ended_at: ended.map(|end| rfc3339(end.at)),

@@ -1,182 +1,171 @@
-//! The words of the wire for the enums of core; api.md and delivery.md fix them.
+//! The words of the wire for the enums of core and of the store; api.md and delivery.md fix them.
+//! Each set of words is an enum of its own here, so that the document of the API lists it.
 
-use holdfast_core::activity::{Lead, Process, Shown};
-use holdfast_core::fact::{Author, Evidence, RefusedWhy};
-use holdfast_core::head::Life;
-use holdfast_core::item::{CallState, Field, ItemKind, Role};
-use holdfast_core::offer::{Action, Cause};
-use holdfast_core::provider::{PromptKind, TaskEnd, TaskKind, TurnEnd};
-use holdfast_core::queue::Held;
+use holdfast_core::activity;
+use holdfast_core::fact;
+use holdfast_core::head;
+use holdfast_core::item;
+use holdfast_core::offer;
+use holdfast_core::provider;
+use holdfast_core::queue;
+use holdfast_store as store;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-/// A word of the wire.
-pub(crate) type Word = &'static str;
-
-pub(crate) const fn shown(shown: Shown) -> Word {
-    match shown {
-        Shown::Blocked => "blocked",
-        Shown::Working => "working",
-        Shown::Monitoring => "monitoring",
-        Shown::ToCheck => "to_check",
-        Shown::Idle => "idle",
-    }
+/// An enum of words, each its variant in snake case, and where there is one the function that makes
+/// it from the enum of the same variants within.
+macro_rules! words {
+    () => {};
+    ($(#[$doc:meta])* $name:ident = $make:ident($within:ty) { $($variant:ident)* } $($rest:tt)*) => {
+        words!($(#[$doc])* $name { $($variant)* });
+        pub(crate) const fn $make(from: $within) -> $name {
+            match from {
+                $(<$within>::$variant => $name::$variant,)*
+            }
+        }
+        words!($($rest)*);
+    };
+    ($(#[$doc:meta])* $name:ident { $($variant:ident)* } $($rest:tt)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum $name {
+            $($variant,)*
+        }
+        words!($($rest)*);
+    };
 }
 
-pub(crate) const fn lead(lead: Lead) -> Word {
-    match lead {
-        Lead::Working => "working",
-        Lead::Blocked => "blocked",
-        Lead::Done => "done",
+words! {
+    /// What a list shows of a chat.
+    Shown = shown(activity::Shown) { Blocked Working Monitoring ToCheck Idle }
+    /// What the main agent of a chat does.
+    Lead = lead(activity::Lead) { Working Blocked Done }
+    /// The agent's process.
+    Process = process(activity::Process) { Stopped Starting Running Stopping Stalled }
+    /// Where a chat is in its life.
+    Life { Open Closed Deleted }
+    /// Who wrote a message.
+    Author = author(fact::Author) { Person Channel App Schedule Host }
+    /// How the end of a turn is known.
+    Evidence = evidence(fact::Evidence) { Agent AgentStore Person Message Quiet Death }
+    /// Why a message was not taken up.
+    RefusedWhy { Rejected NotWritten NotInStore }
+    /// What an entry of a transcript is.
+    ItemKind = item_kind(item::ItemKind) {
+        Message Thinking ToolCall Prompt Plan Note Notice Compaction Unrecognised
     }
+    /// Whose an entry of a transcript is.
+    Role = role(item::Role) { User Agent Host App }
+    /// Which text of an entry.
+    TextField = field(item::Field) { Text Input Output }
+    /// How far a tool call is.
+    CallState = call_state(item::CallState) { Running Completed Failed Unknown }
+    /// What stopped a chat that showed work.
+    Cause = cause(offer::Cause) { Quit Update HostLost AgentDied KeeperLost IdleStop }
+    /// What a person can do about a failure.
+    Action = action(offer::Action) { Retry OpenChat StartFreshWithRecap StartAnyway }
+    /// What an agent waits for.
+    PromptKind = prompt_kind(provider::PromptKind) { Approval Question }
+    /// Whether a prompt still waits.
+    PromptState = prompt_state(store::PromptStatus) { Open Answered Gone }
+    /// How far an answer got.
+    AnswerLife = answer_life(store::AnswerLife) { Answered Written Taken NotUsed Unknown }
+    /// What background work is.
+    TaskKind = task_kind(provider::TaskKind) { Agent Workflow Command Monitor Unknown }
+    /// How far background work is.
+    TaskState { Running Completed Failed Stopped Lost }
+    /// How far a turn is.
+    TurnState { Running Completed Interrupted Failed Lost }
+    /// What opened a turn.
+    OpenedBy { Message Agent }
+    /// What holds a queue.
+    HeldBy = held(queue::Held) { Stop Person Dismiss Offer StartFailed }
+    /// How far a message to the agent is.
+    MessageState { Queued Handed Taken Settled Refused Unknown Withdrawn }
+    /// What the host tells in a transcript.
+    NoticeKind {
+        Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
+        MessageLost LineSkipped
+    }
+    /// What a receipt is for.
+    ReceiptKind { Message Answer }
+    /// What became of a write with a receipt: the states of a message, or the life of an answer.
+    ReceiptState {
+        Queued Handed Taken Settled Refused Unknown Withdrawn Answered Written NotUsed
+    }
+    /// What became of one chat of a resume or a dismissal.
+    Outcome { Pending Dismissed Superseded Failed Refused }
+    /// Whether a stream goes on where the client was.
+    Verdict { Ok Gap }
 }
 
-pub(crate) const fn process(process: Process) -> Word {
-    match process {
-        Process::Stopped => "stopped",
-        Process::Starting => "starting",
-        Process::Running => "running",
-        Process::Stopping => "stopping",
-        Process::Stalled => "stalled",
-    }
-}
-
-pub(crate) const fn life(life: Life) -> Word {
+pub(crate) const fn life(life: head::Life) -> Life {
     match life {
-        Life::Open => "open",
-        Life::Closed => "closed",
-        Life::Deleted | Life::Unborn => "deleted",
+        head::Life::Open => Life::Open,
+        head::Life::Closed => Life::Closed,
+        head::Life::Deleted | head::Life::Unborn => Life::Deleted,
     }
 }
 
-pub(crate) const fn author(author: Author) -> Word {
-    match author {
-        Author::Person => "person",
-        Author::Channel => "channel",
-        Author::App => "app",
-        Author::Schedule => "schedule",
-        Author::Host => "host",
-    }
-}
-
-pub(crate) const fn evidence(evidence: Evidence) -> Word {
-    match evidence {
-        Evidence::Agent => "agent",
-        Evidence::AgentStore => "agent_store",
-        Evidence::Person => "person",
-        Evidence::Message => "message",
-        Evidence::Quiet => "quiet",
-        Evidence::Death => "death",
-    }
-}
-
-pub(crate) const fn refused(why: &RefusedWhy) -> Word {
+pub(crate) const fn refused(why: &fact::RefusedWhy) -> RefusedWhy {
     match why {
-        RefusedWhy::Rejected { .. } => "rejected",
-        RefusedWhy::NotWritten => "not_written",
-        RefusedWhy::NotInStore => "not_in_store",
+        fact::RefusedWhy::Rejected { .. } => RefusedWhy::Rejected,
+        fact::RefusedWhy::NotWritten => RefusedWhy::NotWritten,
+        fact::RefusedWhy::NotInStore => RefusedWhy::NotInStore,
     }
 }
 
-pub(crate) const fn item_kind(kind: ItemKind) -> Word {
-    match kind {
-        ItemKind::Message => "message",
-        ItemKind::Thinking => "thinking",
-        ItemKind::ToolCall => "tool_call",
-        ItemKind::Prompt => "prompt",
-        ItemKind::Plan => "plan",
-        ItemKind::Note => "note",
-        ItemKind::Notice => "notice",
-        ItemKind::Compaction => "compaction",
-        ItemKind::Unrecognised => "unrecognised",
+pub(crate) const fn task_end(end: provider::TaskEnd) -> TaskState {
+    match end {
+        provider::TaskEnd::Completed => TaskState::Completed,
+        provider::TaskEnd::Failed => TaskState::Failed,
+        provider::TaskEnd::Stopped => TaskState::Stopped,
+        provider::TaskEnd::Lost => TaskState::Lost,
     }
 }
 
-pub(crate) const fn role(role: Role) -> Word {
-    match role {
-        Role::User => "user",
-        Role::Agent => "agent",
-        Role::Host => "host",
-        Role::App => "app",
+pub(crate) const fn turn_end(end: provider::TurnEnd) -> TurnState {
+    match end {
+        provider::TurnEnd::Completed => TurnState::Completed,
+        provider::TurnEnd::Interrupted => TurnState::Interrupted,
+        provider::TurnEnd::Failed => TurnState::Failed,
+        provider::TurnEnd::Lost => TurnState::Lost,
     }
 }
 
-pub(crate) const fn field(field: Field) -> Word {
-    match field {
-        Field::Text => "text",
-        Field::Input => "input",
-        Field::Output => "output",
-    }
-}
-
-pub(crate) const fn call_state(state: CallState) -> Word {
+pub(crate) const fn message_state(state: &store::MessageState) -> MessageState {
     match state {
-        CallState::Running => "running",
-        CallState::Completed => "completed",
-        CallState::Failed => "failed",
-        CallState::Unknown => "unknown",
+        store::MessageState::Queued => MessageState::Queued,
+        store::MessageState::Handed => MessageState::Handed,
+        store::MessageState::Taken => MessageState::Taken,
+        store::MessageState::Settled => MessageState::Settled,
+        store::MessageState::Refused(_) => MessageState::Refused,
+        store::MessageState::Unknown { .. } => MessageState::Unknown,
+        store::MessageState::Withdrawn(_) => MessageState::Withdrawn,
     }
 }
 
-pub(crate) const fn cause(cause: Cause) -> Word {
-    match cause {
-        Cause::Quit => "quit",
-        Cause::Update => "update",
-        Cause::HostLost => "host_lost",
-        Cause::AgentDied => "agent_died",
-        Cause::KeeperLost => "keeper_lost",
-        Cause::IdleStop => "idle_stop",
+/// The state of a message as that of its receipt.
+pub(crate) const fn message_receipt(state: &store::MessageState) -> ReceiptState {
+    match state {
+        store::MessageState::Queued => ReceiptState::Queued,
+        store::MessageState::Handed => ReceiptState::Handed,
+        store::MessageState::Taken => ReceiptState::Taken,
+        store::MessageState::Settled => ReceiptState::Settled,
+        store::MessageState::Refused(_) => ReceiptState::Refused,
+        store::MessageState::Unknown { .. } => ReceiptState::Unknown,
+        store::MessageState::Withdrawn(_) => ReceiptState::Withdrawn,
     }
 }
 
-pub(crate) const fn action(action: Action) -> Word {
-    match action {
-        Action::Retry => "retry",
-        Action::OpenChat => "open_chat",
-        Action::StartFreshWithRecap => "start_fresh_with_recap",
-        Action::StartAnyway => "start_anyway",
-    }
-}
-
-pub(crate) const fn prompt_kind(kind: PromptKind) -> Word {
-    match kind {
-        PromptKind::Approval => "approval",
-        PromptKind::Question => "question",
-    }
-}
-
-pub(crate) const fn task_kind(kind: TaskKind) -> Word {
-    match kind {
-        TaskKind::Agent => "agent",
-        TaskKind::Workflow => "workflow",
-        TaskKind::Command => "command",
-        TaskKind::Monitor => "monitor",
-        TaskKind::Unknown => "unknown",
-    }
-}
-
-pub(crate) const fn task_end(end: TaskEnd) -> Word {
-    match end {
-        TaskEnd::Completed => "completed",
-        TaskEnd::Failed => "failed",
-        TaskEnd::Stopped => "stopped",
-        TaskEnd::Lost => "lost",
-    }
-}
-
-pub(crate) const fn turn_end(end: TurnEnd) -> Word {
-    match end {
-        TurnEnd::Completed => "completed",
-        TurnEnd::Interrupted => "interrupted",
-        TurnEnd::Failed => "failed",
-        TurnEnd::Lost => "lost",
-    }
-}
-
-pub(crate) const fn held(held: Held) -> Word {
-    match held {
-        Held::Stop => "stop",
-        Held::Person => "person",
-        Held::Dismiss => "dismiss",
-        Held::Offer => "offer",
-        Held::StartFailed => "start_failed",
+/// The life of an answer as that of its receipt.
+pub(crate) const fn answer_receipt(life: store::AnswerLife) -> ReceiptState {
+    match life {
+        store::AnswerLife::Answered => ReceiptState::Answered,
+        store::AnswerLife::Written => ReceiptState::Written,
+        store::AnswerLife::Taken => ReceiptState::Taken,
+        store::AnswerLife::NotUsed => ReceiptState::NotUsed,
+        store::AnswerLife::Unknown => ReceiptState::Unknown,
     }
 }

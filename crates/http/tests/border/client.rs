@@ -21,6 +21,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 
+use crate::conform;
 use crate::fake::Fake;
 
 pub(crate) const TOKEN: &str = "t0ken";
@@ -82,10 +83,13 @@ impl Border {
     }
 
     pub(crate) async fn raw(&self, request: Request<Body>) -> Got {
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let response = self.open(request).await;
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec();
-        Got { status, headers, bytes }
+        let got = Got { status, headers, bytes };
+        conform::answer(&method, &path, &got);
+        got
     }
 
     /// A call with the token and with these headers.
@@ -175,7 +179,11 @@ pub(crate) async fn refused(request: Request<()>) -> StatusCode {
 pub(crate) async fn frame(socket: &mut Socket) -> Value {
     loop {
         match timeout(BOUND, socket.next()).await.unwrap() {
-            Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+            Some(Ok(Message::Text(text))) => {
+                let frame = serde_json::from_str(&text).unwrap();
+                conform::frame(&frame);
+                return frame;
+            }
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             other => panic!("no frame but {other:?}"),
         }

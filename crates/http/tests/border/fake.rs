@@ -15,8 +15,8 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use holdfast_http::port::{
-    AgentInfo, Availability, Caller, Delta, Host, HostInfo, OperationKey, Readiness, StopAgents,
-    WantedChat,
+    AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
+    HostInfo, OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
 };
 use holdfast_store::search::Search;
 use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
@@ -300,10 +300,31 @@ impl Host for Fake {
             StopAgents::Keep => "keep",
         });
     }
-    fn restart(&self) {
+    fn figures(&self) -> HostFigures {
+        HostFigures { attempts: 2, attempts_begun: 5, chats_loaded: 3 }
+    }
+    fn environment(&self, agent: &str) -> Option<EnvironmentInfo> {
+        (agent == "demo").then(|| EnvironmentInfo {
+            source: shell_source(),
+            variables: vec![
+                VariableInfo { name: "A".into(), value: "s3cret".into(), origin: "configuration" },
+                VariableInfo { name: "PATH".into(), value: "/bin".into(), origin: "login_shell" },
+            ],
+        })
+    }
+    fn refresh_environment(&self) -> BoxFuture<'static, EnvironmentSource> {
+        self.tell("refresh");
+        async { shell_source() }.boxed()
+    }
+    fn restart(&self) -> Result<(), Refusal> {
         self.tell("restart");
+        Ok(())
     }
     fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
         self.0.deltas.subscribe()
     }
+}
+
+fn shell_source() -> EnvironmentSource {
+    EnvironmentSource { word: "login_shell", shell: Some("/bin/sh".into()), note: None }
 }

@@ -4,10 +4,13 @@
 
 mod auth;
 mod client;
+mod conform;
 mod cursors;
+mod document;
 mod fake;
 mod flood;
 mod heartbeats;
+mod metrics;
 mod offers;
 mod operations;
 mod prompts;

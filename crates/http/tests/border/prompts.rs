@@ -11,7 +11,8 @@ fn option(id: &str, kind: &str) -> PromptOption {
     PromptOption { id: id.to_owned(), label: id.to_uppercase(), kind: kind.to_owned() }
 }
 
-async fn asks(border: &Border, asked: Asked) -> ChatId {
+/// A chat whose agent asks this, as the prompt `p1.1`.
+pub(crate) async fn asks(border: &Border, asked: Asked) -> ChatId {
     let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
     let chat = got.json()["id"].as_str().unwrap().parse().unwrap();
     takes(&border.host, chat).await;
@@ -19,7 +20,7 @@ async fn asks(border: &Border, asked: Asked) -> ChatId {
     chat
 }
 
-fn approval() -> Asked {
+pub(crate) fn approval() -> Asked {
     Asked {
         kind: PromptKind::Approval,
         label: "rm -rf build".to_owned(),

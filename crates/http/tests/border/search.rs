@@ -20,7 +20,7 @@ async fn until_found(border: &Border, path: &str) -> Value {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), found).await.expect("it is found")
+    tokio::time::timeout(Duration::from_secs(60), found).await.unwrap()
 }
 
 async fn said(border: &Border, text: &str) -> String {

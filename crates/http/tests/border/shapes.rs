@@ -61,6 +61,22 @@ async fn agents() {
 }
 
 #[tokio::test]
+async fn what_an_agent_runs_in_is_shown_without_its_values_unless_they_are_asked_for() {
+    let border = Border::new();
+    let masked = border.get("/api/v1/agents/demo/environment").await;
+    assert!(!masked.to_string().contains("s3cret"));
+    insta::assert_json_snapshot!(masked);
+    let shown = border.get("/api/v1/agents/demo/environment?values=shown").await;
+    assert_eq!(shown["items"][0]["value"], "s3cret");
+    let asked = border.post("/api/v1/agents/environment/refresh", json!({})).await;
+    assert_eq!(asked.json(), json!({"source": "login_shell", "shell": "/bin/sh", "note": null}));
+    let none = border.call("GET", "/api/v1/agents/none/environment", "").await;
+    assert_eq!((none.status.as_u16(), none.code().as_str()), (404, "agent_not_found"));
+    let odd = border.call("GET", "/api/v1/agents/demo/environment?values=all", "").await;
+    assert_eq!((odd.status.as_u16(), odd.code().as_str()), (400, "invalid_field"));
+}
+
+#[tokio::test]
 async fn a_chat_that_was_just_opened() {
     let border = Border::new();
     let body = json!({"agent": "demo", "message": {"text": "hello"}});

@@ -19,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::client::{BOUND, Border, TOKEN, change, close_code, connect, frame};
+use crate::conform;
 use crate::shapes::takes;
 
 #[tokio::test]
@@ -296,7 +297,9 @@ async fn event(lines: &mut Lines) -> (Option<String>, Value) {
                 data.clear();
                 timeout(BOUND, lines.read_line(&mut data)).await.unwrap().unwrap();
             }
-            return (id, serde_json::from_str(&data).unwrap());
+            let frame = serde_json::from_str(&data).unwrap();
+            conform::frame(&frame);
+            return (id, frame);
         }
     }
 }

@@ -12,7 +12,7 @@ use holdfast_core::input::{Caller, Command};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Awake;
 use holdfast_host::actor::Core;
-use holdfast_host::actor::work::{Asked, Next, Work};
+use holdfast_host::actor::work::{Asked, Idle, Next, Work};
 use holdfast_host::attempt::Word;
 use holdfast_store::CommitError;
 
@@ -69,8 +69,10 @@ impl Actor {
     /// Loads a chat. What it owes is begun with the first step.
     pub(crate) fn load(w: &mut World, host: &mut Host, id: ChatId) -> Option<Self> {
         let core = load_core(w, id).ok()?;
-        let (now, release_after) = (Awake(w.clock.awake), w.weather.release_after);
-        let (work, next) = Work::begin(core, id, now, release_after);
+        let now = Awake(w.clock.awake);
+        let idle =
+            Idle { release_after: w.weather.release_after, ceiling_after: w.weather.ceiling_after };
+        let (work, next) = Work::begin(core, id, now, idle);
         let mut actor = Self {
             id,
             work,

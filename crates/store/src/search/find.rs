@@ -27,6 +27,8 @@ impl Terms {
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         let mut terms = Vec::new();
+        // The index reads a term to its first NUL; there is none within a word.
+        let line = line.replace('\0', " ");
         for (n, part) in line.split('"').enumerate() {
             if n % 2 == 1 {
                 terms.push(part.trim().to_owned());

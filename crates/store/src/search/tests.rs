@@ -100,6 +100,8 @@ async fn what_is_said_is_found_a_moment_later_in_any_case_and_within_words() {
         ("fox NOT quick", vec![]),
         ("fox\" OR \"Zaun", vec![]),
         ("*", vec![]),
+        ("quick\0fox", vec!["The [quick]_brown [fox]"]),
+        ("\"quick\0", vec!["The [quick]_brown fox"]),
     ] {
         assert_eq!(found(&scene.search, line).await, hits, "{line}");
     }

@@ -29,6 +29,7 @@ use self::damage::Damage;
 use self::open::Identity;
 use self::readers::Readers;
 use self::writer::{CALLS_WAITING_MAX, Call, Writer};
+use crate::figures::Figures;
 
 /// What a store is opened with.
 #[derive(Clone, Debug)]
@@ -63,6 +64,7 @@ struct Inner {
     newest: watch::Sender<u64>,
     damage: Damage,
     identity: Identity,
+    figures: Figures,
 }
 
 impl Sqlite {
@@ -88,7 +90,10 @@ impl Sqlite {
         let (readers, reading) = Readers::start(&file, &damage)?;
         readers.look_for_damage(&file);
         let (calls, waiting) = mpsc::channel(CALLS_WAITING_MAX);
-        let writer = Writer::new(file, options.pages_max, db, newest.clone(), damage.clone());
+        let figures = Figures::default();
+        let batches = figures.batch_calls.clone();
+        let writer =
+            Writer::new(file, options.pages_max, db, newest.clone(), damage.clone(), batches);
         let thread = std::thread::Builder::new().name("store-write".to_owned());
         let writing = thread.spawn(move || writer.run(waiting)).map_err(OpenError::Thread)?;
         let inner = Inner {
@@ -99,6 +104,7 @@ impl Sqlite {
             newest,
             damage,
             identity,
+            figures,
         };
         Ok(Self { inner: Arc::new(inner) })
     }

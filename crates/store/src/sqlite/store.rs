@@ -13,8 +13,9 @@ use super::Sqlite;
 use super::fail::Fail;
 use super::operations;
 use super::read;
-use super::writer::{Answered, Call};
+use super::writer::{Answered, CALLS_WAITING_MAX, Call};
 use crate::change::{Change, ChangeBounds};
+use crate::figures::{Figures, Since};
 use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
@@ -77,11 +78,26 @@ impl Sqlite {
 
 impl Journal for Sqlite {
     fn commit(&self, units: Vec<Unit>) -> Pending<Vec<Committed<Unit>>, CommitError> {
-        self.call(|answer| Call::Commit { units, answer })
+        let (since, seconds) = (Since::now(), self.inner.figures.append_seconds.clone());
+        let committing = self.call(|answer| Call::Commit { units, answer });
+        Box::pin(async move {
+            let committed = committing.await;
+            since.observe(&seconds);
+            committed
+        })
     }
 }
 
 impl Store for Sqlite {
+    fn figures(&self) -> Figures {
+        let calls = self.inner.calls();
+        let waiting = calls.map_or(0, |calls| calls.max_capacity() - calls.capacity());
+        Figures {
+            calls_waiting: waiting,
+            calls_waiting_max: CALLS_WAITING_MAX,
+            ..self.inner.figures.clone()
+        }
+    }
     fn load(&self, chat: ChatId) -> Answer<Option<Loaded>> {
         let damage = self.inner.damage.clone();
         self.ask(move |db| {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use holdfast_core::ids::ChatId;
 use holdfast_core::time::Micros;
 use holdfast_fault::point;
+use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -71,6 +72,8 @@ pub(super) struct Writer {
     newest: watch::Sender<u64>,
     damage: Damage,
     tidy: Tidy,
+    /// Calls of each transaction.
+    batches: Histogram,
 }
 
 impl Writer {
@@ -80,10 +83,12 @@ impl Writer {
         db: Connection,
         newest: watch::Sender<u64>,
         damage: Damage,
+        batches: Histogram,
     ) -> Self {
         let log_pages = Arc::new(AtomicI32::new(0));
         let (fold_at, tidy) = (FOLD_PAGES, Tidy::default());
-        let mut this = Self { file, pages_max, db: None, log_pages, fold_at, newest, damage, tidy };
+        let mut this =
+            Self { file, pages_max, db: None, log_pages, fold_at, newest, damage, tidy, batches };
         this.adopt(db);
         this
     }
@@ -130,6 +135,7 @@ impl Writer {
         };
         let newest = *self.newest.borrow();
         self.tidy.saw(&batch);
+        self.batches.observe(f64::from(u32::try_from(batch.len()).unwrap_or(u32::MAX)));
         let written = batch::write(&mut db, batch, newest);
         match written.outcome {
             batch::Outcome::Known => {

@@ -128,3 +128,45 @@ fn an_agent_that_cannot_come_back_is_not_released() {
     scene.quiet(u64::MAX / 4, AFTER);
     assert_eq!(scene.last(), [""; 0]);
 }
+
+#[test]
+fn only_an_owners_ceiling_stops_what_shows_work_and_it_is_offered() {
+    let works: [(&str, Does); 3] = [
+        ("a task", |s| {
+            s.task(1, TaskKind::Monitor, "m");
+        }),
+        ("a turn", |s| {
+            s.send("m1").written().taken();
+        }),
+        ("a prompt", |s| {
+            s.prompt(1, PromptKind::Question, "q");
+        }),
+    ];
+    for (what, work) in works {
+        let mut scene = Scene::idle();
+        work(&mut scene);
+        scene.quiet_below(u64::MAX / 4, AFTER, None);
+        assert!(scene.last.is_empty(), "{what}: {:?}", scene.last());
+        let mut scene = Scene::idle();
+        work(&mut scene);
+        scene.quiet_below(999, None, AFTER);
+        assert!(scene.last.is_empty(), "{what}: {:?}", scene.last());
+        scene.quiet_below(1000, None, AFTER);
+        assert!(
+            scene.last().iter().any(|fact| fact.contains("stop")),
+            "{what}: {:?}",
+            scene.last()
+        );
+        scene.dies();
+        let offer = scene.chat.head.offer.as_ref().map(|offer| offer.cause);
+        assert_eq!(offer, Some(Cause::IdleStop), "{what}");
+    }
+    // A start ends by itself, one way or the other.
+    let mut scene = Scene::starting();
+    scene.quiet_below(u64::MAX / 4, None, AFTER);
+    assert!(scene.last.is_empty(), "{:?}", scene.last());
+    // What shows no work is released, not offered.
+    let mut scene = Scene::idle();
+    scene.quiet_below(1000, None, AFTER);
+    assert!(scene.last.is_empty(), "{:?}", scene.last());
+}

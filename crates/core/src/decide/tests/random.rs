@@ -173,6 +173,7 @@ fn play(scene: &mut Scene, roll: Roll) {
         _ => Input::Tick {
             last_word: Awake(scene.awake.0 - u64::from(roll.a) * 100),
             release_after: Some(20_000),
+            ceiling_after: roll.stale.then_some(30_000),
         },
     };
     // What is refused changed nothing: that is checked there.

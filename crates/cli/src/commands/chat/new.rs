@@ -1,0 +1,123 @@
+//! `holdfast chat new`.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Scene, text, wait};
+use crate::fault::Fault;
+use crate::prefix::short;
+use crate::rows::{list, word};
+use crate::text::line;
+
+/// What `chat new` is told.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The first message; `-` reads it from stdin. Without one no agent is started yet.
+    #[arg(value_name = "TEXT")]
+    message: Vec<String>,
+    /// The agent; can be left out where there is one choice only.
+    #[arg(long, short)]
+    agent: Option<String>,
+    /// The directory that the agent works in; by default this one, on another machine its owner's
+    /// home.
+    #[arg(long, short = 'C', value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// What the chat is called.
+    #[arg(long, short)]
+    title: Option<String>,
+    /// What it belongs to.
+    #[arg(long)]
+    project: Option<String>,
+    /// The name under which apps address it.
+    #[arg(long)]
+    slot: Option<String>,
+    /// The agent's model.
+    #[arg(long)]
+    model: Option<String>,
+    /// The agent's mode.
+    #[arg(long)]
+    mode: Option<String>,
+    /// Wait until the agent has done what the message says, and print what it answers.
+    #[arg(long, short, requires = "message")]
+    wait: bool,
+    /// The Idempotency-Key: the same chat again where this is repeated under the same key.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+impl Args {
+    pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
+        let mut body = Map::new();
+        body.insert("agent".to_owned(), json!(self.agent(scene)?));
+        let fields = [
+            ("title", &self.title),
+            ("project", &self.project),
+            ("slot", &self.slot),
+            ("model", &self.model),
+            ("mode", &self.mode),
+            ("cwd", &self.cwd(scene)?),
+        ];
+        for (name, value) in fields {
+            if let Some(value) = value {
+                body.insert(name.to_owned(), json!(value));
+            }
+        }
+        if !self.message.is_empty() {
+            body.insert("message".to_owned(), json!(text(&self.message)?));
+        }
+        let body = Value::Object(body);
+        let row = scene.client.write(Method::POST, "/chats", &body, self.key.as_deref())?;
+        let id = word(&row, "id");
+        if self.wait {
+            scene.out.note(&format!("opened {id}"));
+            return wait::answer(scene, id, word(&row, "receipt"), &row);
+        }
+        if scene.out.is_json() {
+            return scene.out.json(&row);
+        }
+        scene.out.line(id)?;
+        let short = short(&[id])(id);
+        let (agent, cwd) = (line(word(&row, "agent")), line(word(&row, "cwd")));
+        scene.out.hint(&format!("The agent is {agent}, in {cwd}."));
+        scene.out.hint(&if self.message.is_empty() {
+            format!("holdfast chat send {short} TEXT starts its agent.")
+        } else {
+            format!("holdfast chat tail -f {short} shows what it says.")
+        });
+        Ok(())
+    }
+
+    /// The agent that is meant: the one that is named, or the only one that can be.
+    fn agent(&self, scene: &Scene<'_>) -> Result<String, Fault> {
+        if let Some(agent) = &self.agent {
+            return Ok(agent.clone());
+        }
+        let agents = scene.client.get("/agents")?;
+        let ready = list(&agents, "items").iter().filter(|agent| agent["available"] == true);
+        let ready: Vec<&str> = ready.map(|agent| word(agent, "id")).collect();
+        let real: Vec<&str> = ready.iter().copied().filter(|id| *id != "demo").collect();
+        match (real.as_slice(), ready.as_slice()) {
+            ([one], _) | ([], [one]) => Ok((*one).to_owned()),
+            ([], []) => Err(Fault::usage("No agent is ready.")
+                .advice("holdfast agent ls says why each of them is not.")),
+            _ => Err(Fault::usage(format!("Say which --agent: {}.", ready.join(", ")))),
+        }
+    }
+
+    /// The directory, absolute. Where it is on another machine only that machine knows what it is.
+    fn cwd(&self, scene: &Scene<'_>) -> Result<Option<String>, Fault> {
+        let here = scene.around.cwd.as_deref();
+        let dir = match (&self.cwd, scene.here) {
+            (None, false) => return Ok(None),
+            (None, true) => here.map(Path::to_owned),
+            (Some(dir), false) => Some(dir.clone()),
+            (Some(dir), true) => Some(here.unwrap_or_else(|| Path::new("/")).join(dir)),
+        };
+        let Some(dir) = dir else { return Ok(None) };
+        let named = dir.to_str().map(str::to_owned);
+        let text = "The directory has a name that is not UTF-8.";
+        named.map(Some).ok_or_else(|| Fault::usage(text))
+    }
+}
