@@ -19,6 +19,7 @@ mod shell;
 mod sim;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 

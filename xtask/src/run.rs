@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::shell;
+use crate::{shell, web};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -17,6 +17,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    // Without it the host serves all the same, and says on its page what is missing.
+    if let Err(error) = web::build() {
+        eprintln!("the page was not built: {error:#}");
+    }
     let binary = build()?;
     let mut serve = Command::new(&binary);
     serve.arg("serve").args(&args.serve);
@@ -38,6 +42,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// where the binary is.
 pub(crate) fn build() -> Result<PathBuf> {
     shell::must(shell::cargo().args(["build", "--package", "holdfast"]))?;
+    binary()
+}
+
+/// Where the binary is once it is built.
+pub(crate) fn binary() -> Result<PathBuf> {
     let metadata = shell::metadata()?;
     let target = metadata["target_directory"]
         .as_str()

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::setup::tools::{self, Install};
 use crate::setup::{packages, tools::CARGO_DENY};
-use crate::{contract, shell, tidy};
+use crate::{contract, run as build, shell, tidy, web};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -34,10 +34,14 @@ enum Step {
     Tidy,
     /// Dependencies: bans, licences, sources.
     Deny,
+    /// The page's build, form, types, and tests that need no browser.
+    Page,
     /// Lints.
     Clippy,
     /// The binaries that whole-process tests start.
     Build,
+    /// The page in a browser, against the real host.
+    Browser,
     /// The running program against the document of its API.
     Contract,
     /// All tests.
@@ -47,6 +51,7 @@ enum Step {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let install = if args.no_install { Install::Nothing } else { Install::Missing };
     let mut results = Vec::new();
+    let mut closing = Vec::new();
     for step in Step::value_variants().iter().copied() {
         if !args.only.is_empty() && !args.only.contains(&step) {
             continue;
@@ -55,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if step == Step::Test && !results.is_empty() {
             println!("{}", summary(&results));
         }
-        let result = take(step, install);
+        let result = take(step, install, &mut closing);
         if let Err(error) = &result {
             eprintln!("{}: {error:#}", name(step));
         }
@@ -86,7 +91,8 @@ enum Outcome {
     Failed,
 }
 
-fn take(step: Step, install: Install) -> Result<()> {
+/// Takes a step. What the page's tests said at their end is kept, and said again at the end of all.
+fn take(step: Step, install: Install, closing: &mut Vec<String>) -> Result<()> {
     match step {
         Step::Packages => packages::ensure(install),
         Step::Fmt => shell::must(shell::cargo().args(["fmt", "--all", "--check"])),
@@ -102,6 +108,11 @@ fn take(step: Step, install: Install) -> Result<()> {
                     .env("PATH", tools::path_with(&folder)?),
             )
         }
+        Step::Page => {
+            web::build()?;
+            closing.extend(web::check()?);
+            Ok(())
+        }
         Step::Clippy => shell::must(shell::cargo().args([
             "clippy",
             "--workspace",
@@ -111,8 +122,12 @@ fn take(step: Step, install: Install) -> Result<()> {
             "warnings",
         ])),
         Step::Build => shell::must(shell::cargo().args(["build", "--workspace", "--bins"])),
+        Step::Browser => {
+            closing.extend(web::browser(&build::binary()?)?);
+            Ok(())
+        }
         Step::Contract => contract::run(&contract::Args::SHORT, install),
-        Step::Test => totals::run_tests().context("cargo test"),
+        Step::Test => totals::run_tests(closing).context("cargo test"),
     }
 }
 

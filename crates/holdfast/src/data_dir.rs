@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 pub(crate) use holdfast_cli::{ENDPOINT, Endpoint};
+use holdfast_http::auth::{Principal, Sessions, digest};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::exit::{Failed, REFUSED};
@@ -14,6 +15,9 @@ use crate::exit::{Failed, REFUSED};
 pub(crate) const LOCK: &str = "host.lock";
 pub(crate) const TOKEN: &str = "token";
 const TOKEN_PREFIX: &str = "hf_";
+const SESSIONS: &str = "sessions";
+/// Bytes of the file of sessions that are read.
+const SESSIONS_BYTES_MAX: u64 = 64 * 1024;
 
 /// The data directory of this host, which no other host has while this value lives.
 #[derive(Debug)]
@@ -79,10 +83,25 @@ impl DataDir {
         }
         let mut random = [0; 32];
         getrandom::fill(&mut random).context("there is no randomness for a token")?;
-        let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let token = format!("{TOKEN_PREFIX}{hex}");
+        let token = format!("{TOKEN_PREFIX}{}", hex(&random));
         write_whole(&path, format!("{token}\n").as_bytes())?;
         Ok(token)
+    }
+
+    /// The browsers that are signed in at this host, as its owner. Their file holds digests alone.
+    pub(crate) fn sessions(&self, token: &str) -> anyhow::Result<Sessions> {
+        let path = self.path.join(SESSIONS);
+        let mut text = String::new();
+        let mut file = private(&path).with_context(|| format!("cannot open {}", path.display()))?;
+        // What cannot be read signs nobody in.
+        let _ = Read::by_ref(&mut file).take(SESSIONS_BYTES_MAX).read_to_string(&mut text);
+        let kept = text.lines().filter_map(digest_of).collect();
+        let suffix = hex(&digest(token)[..4]);
+        let keep = move |all: &[[u8; 32]]| {
+            let lines: String = all.iter().map(|one| hex(one) + "\n").collect();
+            write_whole(&path, lines.as_bytes()).map_err(std::io::Error::other)
+        };
+        Ok(Sessions::new(Principal::person("owner"), &suffix, kept, keep))
     }
 
     /// Says where this host is.
@@ -91,13 +110,23 @@ impl DataDir {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn digest_of(line: &str) -> Option<[u8; 32]> {
+    let byte = |at: usize| u8::from_str_radix(line.get(at..at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..line.len()).step_by(2).map(byte).collect();
+    bytes?.try_into().ok()
+}
+
 /// Opens a file that only its owner may read, and makes it if it is not there.
 fn private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 /// Writes a file so that a reader finds the old or the new one, whole.
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let new = path.with_extension("new");
     let name = || format!("cannot write {}", path.display());
     let _ = std::fs::remove_file(&new);
@@ -133,6 +162,21 @@ mod tests {
         }
         drop(first);
         assert!(check_free(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_session_is_kept_as_a_private_digest_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::take(dir.path()).unwrap();
+        let session = data.sessions("t").unwrap().admit().unwrap();
+        let again = data.sessions("t").unwrap();
+        assert!(again.holder(&session).is_some());
+        let path = dir.path().join(SESSIONS);
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(!kept.contains(&session));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::write(&path, "nonsense\né\n00\n").unwrap();
+        assert!(data.sessions("t").unwrap().holder(&session).is_none());
     }
 
     #[test]

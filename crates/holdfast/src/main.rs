@@ -4,6 +4,7 @@
 //! the host), the built-in demo agent (`agent demo`) and the client of a host (everything else). The
 //! keeper and the demo agent are entered before any runtime, database or network is touched.
 
+mod browser;
 mod commands;
 mod config;
 mod data_dir;

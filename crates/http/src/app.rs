@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::auth::{Names, Tokens};
+use crate::auth::{Names, Principal, Sessions, Tokens};
 use crate::events::Hub;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::port::Host;
@@ -18,6 +18,7 @@ pub struct App {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tokens: Arc<dyn Tokens>,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) names: Arc<Names>,
     pub(crate) hub: Hub,
     /// The bytes that bodies may still take.
@@ -44,6 +45,9 @@ impl App {
             host,
             store,
             tokens,
+            sessions: Arc::new(Sessions::new(Principal::person("owner"), "", Vec::new(), |_| {
+                Ok(())
+            })),
             names: Arc::new(names),
             hub,
             bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
@@ -51,6 +55,12 @@ impl App {
             open_metrics: false,
             streams: TaskTracker::new(),
         }
+    }
+
+    /// The same with the sessions of browsers that are kept; without it they end with the process.
+    #[must_use]
+    pub fn with_sessions(self, sessions: Arc<Sessions>) -> Self {
+        Self { sessions, ..self }
     }
 
     /// The same, with figures for everybody who reaches the host.

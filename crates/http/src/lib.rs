@@ -13,6 +13,7 @@ pub mod port;
 mod problem;
 mod routes;
 mod serve;
+mod web;
 mod wire;
 
 pub use app::App;

@@ -28,6 +28,11 @@ const PACKAGES: &[Package] = &[
         why: "links every binary and compiles the bundled SQLite",
     },
     Package {
+        name: "chromium",
+        probe: Probe::Program("chromium"),
+        why: "shows the page as a person sees it",
+    },
+    Package {
         name: "git",
         probe: Probe::Program("git"),
         why: "tidy asks it which files belong to the repository",
@@ -40,7 +45,7 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "npm",
         probe: Probe::Program("npm"),
-        why: "installs the real agent that the tests drive",
+        why: "installs the real agent that the tests drive, and builds the page",
     },
     Package {
         name: "patchelf",

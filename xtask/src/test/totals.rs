@@ -10,11 +10,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell;
 
-/// Runs every test of the workspace, shows its output, and closes with `N passed, N failed`.
+/// Runs every test of the workspace, shows its output, and closes with what other tests said before
+/// and with `N passed, N failed`.
 ///
 /// # Errors
 /// A test failed, a test was ignored, or no test ran.
-pub(crate) fn run_tests() -> Result<()> {
+pub(crate) fn run_tests(before: &[String]) -> Result<()> {
     let mut command = shell::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]);
     let out = std::io::stdout();
@@ -33,6 +34,9 @@ pub(crate) fn run_tests() -> Result<()> {
         line.clear();
     }
     let status = child.wait().context("cannot wait for cargo")?;
+    for line in before {
+        println!("{line}");
+    }
     println!("{} passed, {} failed", totals.passed, totals.failed);
     totals.judge()?;
     if !status.success() {

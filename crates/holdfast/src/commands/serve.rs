@@ -13,7 +13,7 @@ use holdfast_host::agents::Agents;
 use holdfast_host::host::KeeperProgram;
 use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
-use holdfast_http::auth::{Names, OneToken, Principal};
+use holdfast_http::auth::{Names, OneToken, Principal, Sessions};
 use holdfast_http::port::StopAgents;
 use holdfast_keeper::registry::Limits;
 use holdfast_store::search::{self, Search};
@@ -22,6 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::browser;
 use crate::commands::place;
 use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Print one line of JSON when the host serves.
     #[arg(long)]
     json: bool,
+    /// Open the page in the browser, signed in.
+    #[arg(long)]
+    open: bool,
     /// The form of the log on stderr: text or json.
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     log_format: Option<String>,
@@ -136,7 +140,9 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     let border = Border::new(host.clone(), wish, search, check.clone(), surroundings);
     let border = Arc::new(border);
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
-    let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone());
+    let sessions = Arc::new(data.sessions(&token)?);
+    let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone())
+        .with_sessions(Arc::clone(&sessions));
     let app = if config.open_metrics() { app.with_open_metrics() } else { app };
     let serving = tokio::spawn(holdfast_http::serve(listener, app));
     let endpoint = Endpoint {
@@ -147,7 +153,7 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     data.announce(&endpoint)?;
-    greet(args, &data, &endpoint)?;
+    greet(args, &data, &endpoint, &sessions)?;
 
     let wish = loop {
         match signals.wish(&mut wishes).await {
@@ -215,7 +221,18 @@ fn options(
 
 /// Tells what a person or a program starts with. Whoever started this host may have closed the
 /// other end since, before a replacement for one: that is no reason to end.
-fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()> {
+fn greet(
+    args: &Args,
+    data: &DataDir,
+    endpoint: &Endpoint,
+    sessions: &Sessions,
+) -> anyhow::Result<()> {
+    if args.open {
+        let link = format!("{}{}", endpoint.url, sessions.link()?);
+        if let Err(error) = browser::open(data.path(), &link) {
+            let _ = writeln!(std::io::stderr(), "holdfast: the page is not opened: {error:#}");
+        }
+    }
     let mut out = std::io::stdout().lock();
     if args.json {
         let line = serde_json::json!({
@@ -230,11 +247,13 @@ fn greet(args: &Args, data: &DataDir, endpoint: &Endpoint) -> anyhow::Result<()>
         return Ok(());
     }
     let Endpoint { url, token, .. } = endpoint;
+    let link = sessions.link()?;
     let _ = writeln!(
         out,
         "Holdfast serves at {url}\n\
          data   {}\n\
          token  {token}\n\n\
+         Sign a browser in, once, with this link:\n\n  {url}{link}\n\n\
          Open a chat with the demo agent, and let it stream:\n\n  \
          curl -s {url}/api/v1/chats -H 'Authorization: Bearer {token}' \\\n    \
          -d '{{\"agent\": \"demo\", \"message\": \"Hello [[stream 20 100]]\"}}'\n\n\

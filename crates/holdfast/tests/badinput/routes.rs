@@ -156,6 +156,10 @@ pub(crate) const ROUTES: &[Route] = &[
     fields("POST", "/api/v1/offers/dismiss", &[("chats", List), ("as_of", Text(200))], &["chats"]),
     read("/api/v1/receipts/{receipt}"),
     read("/api/v1/events"),
+    read("/api/v1/session"),
+    fields("POST", "/api/v1/session", &[("code", Text(256)), ("token", Text(256))], &[]),
+    write("DELETE", "/api/v1/session"),
+    write("POST", "/api/v1/session/links"),
 ];
 
 impl Route {

@@ -107,6 +107,30 @@ impl<L: BodyLimit> Call<L> {
     }
 }
 
+/// The fields of a write whose sender is not known yet.
+pub(crate) struct Unsigned(Map<String, Value>);
+
+impl Unsigned {
+    /// The fields of the body, which may be only these.
+    ///
+    /// # Errors
+    /// `unknown_field`.
+    pub(crate) fn fields<R: crate::openapi::Request>(self) -> Result<Fields, Refusal> {
+        Fields::of(self.0, R::FIELDS)
+    }
+}
+
+impl FromRequest<App> for Unsigned {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        // There is nobody yet whose key it could be; but an odd one is odd here too.
+        operation::key(request.headers())?;
+        let (body, _share) = read(request.into_body(), PlainBody::BYTES, &app.bodies).await?;
+        Ok(Self(json::object(&body)?))
+    }
+}
+
 /// Reads a body of at most so many bytes, and takes each from those of all bodies.
 async fn read(
     body: Body,

@@ -9,7 +9,7 @@ pub(crate) mod params;
 pub(crate) mod path;
 pub(crate) mod range;
 
-pub(crate) use body::{Call, MessageBody, PlainBody};
+pub(crate) use body::{Call, MessageBody, PlainBody, Unsigned};
 pub(crate) use fields::Fields;
 pub(crate) use params::Params;
 pub(crate) use path::At;

@@ -20,6 +20,7 @@ mod recap;
 mod receipts;
 mod request_id;
 mod search;
+mod session;
 mod slots;
 mod tasks;
 mod turns;
@@ -40,6 +41,7 @@ use crate::auth;
 use crate::openapi;
 use crate::port::{Caller, OperationKey};
 use crate::problem::Problem;
+use crate::web;
 use crate::wire::row::Row;
 use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
@@ -53,7 +55,7 @@ type Answer<T> = Result<T, Problem>;
 pub fn router(app: App) -> Router {
     let (routes, _) = calls().split_for_parts();
     routes
-        .fallback(no_such_call)
+        .fallback(page)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(app.clone(), auth::guard))
         .layer(from_fn(dress))
@@ -117,6 +119,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(search::list))
         .routes(routes!(receipts::one))
         .routes(routes!(events::listen))
+        .routes(routes!(session::who, session::sign_in, session::sign_out))
+        .routes(routes!(session::link))
 }
 
 /// A chat that can be read.
@@ -166,6 +170,14 @@ fn unread(fault: QueryError) -> Problem {
 /// A reply that does not belong to its command: a defect of the host.
 fn odd_reply(reply: &holdfast_core::input::Reply) -> Problem {
     Problem::internal(&format_args!("the reply {reply:?} to another command"))
+}
+
+/// A part of the page, or nothing that is there.
+async fn page(method: Method, uri: Uri) -> Response {
+    match web::page(&method, uri.path()) {
+        Some(page) => page,
+        None => no_such_call(uri).await.into_response(),
+    }
 }
 
 async fn no_such_call(uri: Uri) -> Problem {

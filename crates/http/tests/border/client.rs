@@ -60,10 +60,19 @@ impl Border {
     }
 
     pub(crate) fn over(host: Fake) -> Self {
+        Self::build(host, |app| app)
+    }
+
+    /// One whose app is made up further.
+    pub(crate) fn with(more: impl FnOnce(App) -> App) -> Self {
+        Self::build(Fake::new(), more)
+    }
+
+    fn build(host: Fake, more: impl FnOnce(App) -> App) -> Self {
         let stopping = CancellationToken::new();
         let tokens = Arc::new(OneToken::new(TOKEN, Principal::person("owner")));
         let names = Names::new("127.0.0.1:7433".parse().unwrap(), &[]);
-        let app = App::new(Arc::new(host.clone()), tokens, names, stopping.clone());
+        let app = more(App::new(Arc::new(host.clone()), tokens, names, stopping.clone()));
         let stops = stopping.clone().drop_guard();
         Self { host, router: router(app.clone()), app, stopping, _stops: stops }
     }

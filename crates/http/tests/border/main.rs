@@ -19,6 +19,7 @@ mod refusals;
 mod search;
 mod serving;
 mod shapes;
+mod sign_in;
 mod slots;
 mod slow;
 mod streams;

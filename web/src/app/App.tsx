@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from "react";
+import { Chat } from "../chat/Chat.tsx";
+import { ChatList } from "../chats/ChatList.tsx";
+import { History } from "../chats/History.tsx";
+import { NewChat } from "../chats/NewChat.tsx";
+import { lookAt, useHost } from "../events/host.ts";
+import { t } from "../i18n/t.ts";
+import { useOffered } from "../offers/offered.ts";
+import { ResumeDialog } from "../offers/ResumeDialog.tsx";
+import { Announcer } from "./Announcer.tsx";
+import { Lines } from "./Lines.tsx";
+import { chatOf, screenOf, usePath } from "./route.ts";
+import { SideFoot, SideHead } from "./Side.tsx";
+import { SignIn } from "./SignIn.tsx";
+
+/** The page: a list and a chat side by side, or on a phone one after the other. */
+export function App() {
+  const signedIn = useHost((host) => host.signedIn);
+  if (signedIn === false) return <SignIn />;
+  return <Rooms />;
+}
+
+function Rooms() {
+  const path = usePath();
+  const screen = screenOf(path);
+  const chat = chatOf(path);
+  const [only, setOnly] = useState<"to_check" | null>(null);
+  const [offers, setOffers] = useOffered();
+  useEffect(() => lookAt(chat), [chat]);
+  useFocus(path);
+  return (
+    <div className="flex h-dvh flex-col">
+      <a
+        href="#chat"
+        className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:z-50 focus:m-2"
+      >
+        {t("app.skip")}
+      </a>
+      <header className="sr-only">
+        <h1>{t("app.name")}</h1>
+      </header>
+      <Lines />
+      <main id="main" className="flex min-h-0 flex-1">
+        <section
+          id="chats"
+          aria-label={t("app.chats")}
+          tabIndex={-1}
+          className={`outline-none w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
+        >
+          <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly("to_check")} />
+          <ChatList only={only} onAll={() => setOnly(null)} />
+          <SideFoot />
+        </section>
+        <section
+          id="chat"
+          aria-label={t("app.chat")}
+          tabIndex={-1}
+          className={`min-w-0 flex-1 flex-col outline-none md:flex ${screen === "list" ? "hidden" : "flex"}`}
+        >
+          <Main />
+        </section>
+      </main>
+      <Announcer />
+      <ResumeDialog open={offers} onClose={() => setOffers(false)} />
+    </div>
+  );
+}
+
+function Main() {
+  const path = usePath();
+  const chat = chatOf(path);
+  if (chat) return <Chat key={chat} id={chat} />;
+  switch (screenOf(path)) {
+    case "new":
+      return <NewChat />;
+    case "history":
+      return <History />;
+    default:
+      return <p className="m-auto p-6 text-soft">{t("chat.pick")}</p>;
+  }
+}
+
+/** Focus follows to another screen, so that keys and readers are where the person went. */
+function useFocus(path: string): void {
+  const last = useRef(path);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    const room = screenOf(path) === "list" ? "chats" : "chat";
+    document.getElementById(room)?.focus({ preventScroll: true });
+  }, [path]);
+}

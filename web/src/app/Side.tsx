@@ -1,0 +1,100 @@
+import { useState } from "react";
+import { call } from "../events/api.ts";
+import { signOut, useHost } from "../events/host.ts";
+import { t } from "../i18n/t.ts";
+import { Button, buttonClass } from "../ui/Button.tsx";
+import { Dialog, DialogBody, DialogFoot } from "../ui/Dialog.tsx";
+import { INPUT } from "../ui/Field.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import { follow } from "./route.ts";
+
+/** The name and the three counts. */
+export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck: () => void }) {
+  const counts = useHost((host) => host.counts);
+  const [link, setLink] = useState<string | null>(null);
+  const newLink = async () => {
+    const made = await call<{ path: string }>({ method: "POST", path: "/session/links", body: {} });
+    setLink(location.origin + made.path);
+  };
+  return (
+    <header className="px-3 pt-2 pb-2">
+      <div className="flex items-center justify-between">
+        <a href="/" onClick={follow} className="px-1 text-lg font-semibold">
+          {t("app.name")}
+        </a>
+        <Menu
+          label={t("app.more")}
+          choices={[
+            { label: t("app.newLink"), act: () => void newLink().catch(() => {}) },
+            { label: t("app.signOut"), act: () => void signOut().catch(() => {}) },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-3 px-1 text-sm">
+        <span className="text-soft">{t("count.running", { count: counts.running })}</span>
+        <Count key="resume" count={counts.to_resume} onClick={onOffers} tone="text-warn">
+          {t("count.toResume", { count: counts.to_resume })}
+        </Count>
+        <Count key="check" count={counts.to_check} onClick={onCheck} tone="text-bad">
+          {t("count.toCheck", { count: counts.to_check })}
+        </Count>
+      </div>
+      <Dialog
+        open={link !== null}
+        onClose={() => setLink(null)}
+        title={t("app.newLink")}
+        text={t("app.newLink.text")}
+      >
+        <DialogBody>
+          <input
+            readOnly
+            aria-label={t("app.newLink")}
+            value={link ?? ""}
+            onFocus={(event) => event.target.select()}
+            className={`${INPUT} font-mono`}
+          />
+        </DialogBody>
+        <DialogFoot>
+          <Button onClick={() => setLink(null)}>{t("app.close")}</Button>
+        </DialogFoot>
+      </Dialog>
+    </header>
+  );
+}
+
+/** A count that leads to what it counts. */
+function Count({
+  count,
+  onClick,
+  tone,
+  children,
+}: {
+  count: number;
+  onClick: () => void;
+  tone: string;
+  children: string;
+}) {
+  if (count === 0) return <span className="text-soft">{children}</span>;
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className={`rounded font-semibold underline underline-offset-2 pointer-coarse:py-2 ${tone}`}
+    >
+      {children}
+    </button>
+  );
+}
+
+export function SideFoot() {
+  return (
+    <footer className="border-t border-edge px-3 py-2 pb-[max(0.5rem,env(safe-area-inset-bottom))]">
+      <a href="/history" onClick={follow} className={buttonClass("quiet", "small")}>
+        {t("list.history")}
+      </a>
+    </footer>
+  );
+}

@@ -1,0 +1,70 @@
+import { useState } from "react";
+import { Refused } from "../events/api.ts";
+import { show, write } from "../events/host.ts";
+import type { Choice, Delivery } from "../events/wire.ts";
+import { t, tword } from "../i18n/t.ts";
+import { Button } from "../ui/Button.tsx";
+
+const UNKNOWN: Choice[] = ["arrived", "send_again", "discard"];
+const REFUSED: Choice[] = ["send_again", "discard"];
+
+/** How far a message is; where nobody but a person can tell, what they may say. */
+export function DeliveryLine({ chat, delivery }: { chat: string; delivery: Delivery }) {
+  const { state, asking, refused, message } = delivery;
+  if (state === "unknown" && !asking) {
+    return (
+      <Doubt chat={chat} message={message} text={t("delivery.unknown.text")} choices={UNKNOWN} />
+    );
+  }
+  if (state === "refused") {
+    const why = refused?.text;
+    const text = why ? t("delivery.refused.why", { why }) : t("delivery.refused.text");
+    return <Doubt chat={chat} message={message} text={text} choices={REFUSED} />;
+  }
+  const word = asking ? t("delivery.asking") : tword("delivery", state);
+  return <p className="text-right text-xs text-soft">{word}</p>;
+}
+
+function Doubt({
+  chat,
+  message,
+  text,
+  choices,
+}: {
+  chat: string;
+  message: string;
+  text: string;
+  choices: readonly Choice[];
+}) {
+  const [busy, setBusy] = useState(false);
+  const choose = async (choice: Choice) => {
+    setBusy(true);
+    const path = `/chats/${chat}/messages/${message}/resolve`;
+    const wanted = { method: "POST", path, body: { choice }, lane: `${chat}/act` } as const;
+    try {
+      await write(wanted);
+    } catch (fault) {
+      if (fault instanceof Refused) show({ write: { ...wanted, key: "" }, problem: fault.problem });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="mt-2 rounded-md bg-warn-ground px-3 py-2 text-sm text-warn">
+      <p>{text}</p>
+      <p className="mt-1 flex flex-wrap gap-2">
+        {choices.map((choice) => (
+          <Button
+            key={choice}
+            size="small"
+            disabled={busy}
+            onClick={() => void choose(choice)}
+            className="text-ink"
+          >
+            {t(`choice.${choice}`)}
+          </Button>
+        ))}
+      </p>
+    </div>
+  );
+}

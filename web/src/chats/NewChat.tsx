@@ -1,0 +1,124 @@
+import { useId, useState } from "react";
+import { Back } from "../app/Back.tsx";
+import { go } from "../app/route.ts";
+import { Refused } from "../events/api.ts";
+import { know, useHost, write } from "../events/host.ts";
+import type { Agent, Problem, Row } from "../events/wire.ts";
+import { t } from "../i18n/t.ts";
+import { Button } from "../ui/Button.tsx";
+import { Field, INPUT, Input } from "../ui/Field.tsx";
+
+/** The form for a new chat. What was chosen last is proposed again. */
+export function NewChat() {
+  const agents = useHost((host) => host.agents);
+  const chats = useHost((host) => host.chats);
+  const [agent, setAgent] = useState<string | null>(null);
+  const [cwd, setCwd] = useState(() => localStorage.getItem("holdfast.cwd") ?? "");
+  const [message, setMessage] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const directories = useId();
+  const chosen = agent ?? proposed(agents);
+  const start = async () => {
+    if (!chosen || busy) return;
+    setBusy(true);
+    setProblem(null);
+    const wanted = { agent: chosen, cwd: cwd.trim() || null, message: message.trim() || null };
+    try {
+      const row = await write<Row>({ method: "POST", path: "/chats", body: wanted, lane: "new" });
+      localStorage.setItem("holdfast.agent", chosen);
+      localStorage.setItem("holdfast.cwd", cwd.trim());
+      know(row);
+      go(`/chats/${row.id}`);
+    } catch (fault) {
+      if (fault instanceof Refused) setProblem(fault.problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      className="mx-auto flex w-full max-w-xl flex-col gap-4 overflow-y-auto p-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void start();
+      }}
+    >
+      <header className="flex items-center gap-1">
+        <Back />
+        <h2 className="text-xl font-semibold">{t("new.title")}</h2>
+      </header>
+      <Field
+        label={t("new.agent")}
+        control={(props) => (
+          <select
+            {...props}
+            className={INPUT}
+            value={chosen ?? ""}
+            onChange={(event) => setAgent(event.target.value)}
+          >
+            {agents.map((one) => (
+              <option key={one.id} value={one.id} disabled={!one.available}>
+                {one.available ? one.id : t("new.unavailable", { agent: one.id })}
+              </option>
+            ))}
+          </select>
+        )}
+      />
+      <Field
+        label={t("new.cwd")}
+        hint={t("new.cwd.hint")}
+        control={(props) => (
+          <Input
+            {...props}
+            className="font-mono"
+            list={directories}
+            value={cwd}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            aria-invalid={problem?.field === "cwd"}
+            onChange={(event) => setCwd(event.target.value)}
+          />
+        )}
+      />
+      <datalist id={directories}>
+        {[...new Set([...chats.values()].map((row) => row.cwd))].map((known) => (
+          <option key={known} value={known} />
+        ))}
+      </datalist>
+      <Field
+        label={t("new.message")}
+        control={(props) => (
+          <textarea
+            {...props}
+            rows={5}
+            className={INPUT}
+            value={message}
+            onChange={(event) => setMessage(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+              event.preventDefault();
+              void start();
+            }}
+          />
+        )}
+      />
+      {problem && (
+        <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
+          {problem.detail}
+        </p>
+      )}
+      <Button type="submit" look="brand" disabled={busy || !chosen} className="self-start">
+        {busy ? t("new.starting") : t("new.start")}
+      </Button>
+    </form>
+  );
+}
+
+/** The agent of the last chat, where it is still there; otherwise the first that can be started. */
+function proposed(agents: readonly Agent[]): string | null {
+  const last = localStorage.getItem("holdfast.agent");
+  const can = agents.filter((agent) => agent.available);
+  return (can.find((agent) => agent.id === last) ?? can[0])?.id ?? null;
+}

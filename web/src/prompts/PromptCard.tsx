@@ -1,0 +1,86 @@
+import { useState } from "react";
+import { Refused } from "../events/api.ts";
+import { show, write } from "../events/host.ts";
+import type { Answered, Prompt } from "../events/wire.ts";
+import { t, tword } from "../i18n/t.ts";
+import { Button } from "../ui/Button.tsx";
+import { type Answer, saidOf } from "./answer.ts";
+import { Questions } from "./Questions.tsx";
+
+/** What the agent asks, and what it was answered. */
+export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
+  const [busy, setBusy] = useState(false);
+  const [late, setLate] = useState(false);
+  const answer = async (body: Answer) => {
+    setBusy(true);
+    const path = `/chats/${chat}/prompts/${prompt.id}/answer`;
+    const wanted = { method: "POST", path, body, lane: `${chat}/${prompt.id}` } as const;
+    try {
+      await write(wanted);
+    } catch (fault) {
+      if (!(fault instanceof Refused)) return;
+      // Whoever comes second is told so, and sees the answer that counts.
+      if (fault.problem.code === "already_answered") setLate(true);
+      else if (fault.problem.code !== "prompt_gone") {
+        show({ write: { ...wanted, key: "" }, problem: fault.problem });
+      }
+    } finally {
+      setBusy(false);
+    }
+  };
+  const open = prompt.state === "open";
+  const heading = t(`prompt.${prompt.kind}`);
+  return (
+    <section
+      aria-label={heading}
+      className={`rounded-lg border-2 px-4 py-3 ${open ? "border-warn bg-warn-ground" : "border-edge"}`}
+    >
+      <h3 className={`text-sm font-semibold ${open ? "text-warn" : "text-soft"}`}>{heading}</h3>
+      <p className={`wrap-anywhere ${prompt.kind === "approval" ? "font-mono text-sm" : ""}`}>
+        {prompt.label}
+      </p>
+      {open && !busy && <Open prompt={prompt} onAnswer={(body) => void answer(body)} />}
+      {open && busy && <p className="mt-2 text-sm">{t("prompt.answering")}</p>}
+      {late && (
+        <p role="status" className="mt-1 text-sm font-semibold text-warn">
+          {t("prompt.late")}
+        </p>
+      )}
+      {prompt.state === "answered" && prompt.answer && (
+        <Given prompt={prompt} answer={prompt.answer} />
+      )}
+      {prompt.state === "gone" && <p className="mt-1 text-sm text-soft">{t("prompt.gone")}</p>}
+    </section>
+  );
+}
+
+function Open({ prompt, onAnswer }: { prompt: Prompt; onAnswer: (body: Answer) => void }) {
+  if (prompt.questions) {
+    return <Questions questions={prompt.questions} label={prompt.label} onAnswer={onAnswer} />;
+  }
+  return (
+    <p className="mt-2 flex flex-wrap gap-2">
+      {prompt.options.map((option) => (
+        <Button
+          key={option.id}
+          look={option.kind === "allow_once" ? "brand" : "plain"}
+          onClick={() => onAnswer({ option: option.id })}
+        >
+          {option.label}
+        </Button>
+      ))}
+    </p>
+  );
+}
+
+function Given({ prompt, answer }: { prompt: Prompt; answer: Answered }) {
+  const said = saidOf(prompt, answer) ?? t("prompt.cancelled");
+  return (
+    <p className="mt-1 text-sm wrap-anywhere">
+      {answer.device
+        ? t("prompt.answered.by", { device: answer.device, answer: said })
+        : t("prompt.answered", { answer: said })}
+      <span className="text-soft"> · {tword("life", answer.life)}</span>
+    </p>
+  );
+}

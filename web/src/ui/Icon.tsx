@@ -1,0 +1,28 @@
+const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  plus: "M12 5v14M5 12h14",
+  up: "M6 15l6-6 6 6",
+  down: "M6 9l6 6 6-6",
+  stop: "M7 7h10v10H7z",
+  send: "M12 19V5M6 11l6-6 6 6",
+  close: "M6 6l12 12M18 6L6 18",
+} as const;
+
+/** A picture beside or instead of a word; the word is the button's label. */
+export function Icon({ name }: { name: keyof typeof PATHS }) {
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 24 24"
+      className="size-5 shrink-0"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={name === "more" ? 3 : 2}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

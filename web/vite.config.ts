@@ -1,0 +1,10 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The page is built into the program: nothing is inlined, since its policy forbids it.
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: "es2022" },
+  test: { include: ["src/**/*.test.{ts,tsx}"], environment: "happy-dom" },
+});
