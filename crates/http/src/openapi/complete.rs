@@ -60,7 +60,8 @@ fn complete_call(path: &str, method: &str, call: &mut Value, shared: &mut Map<St
     let write = method != "get";
     let form = Form {
         ids: &ids,
-        guarded: path.starts_with("/api/"),
+        // Figures are content, and shown to whoever may see the rest unless the owner opens them.
+        guarded: path.starts_with("/api/") || path == "/metrics",
         write,
         query: call.get("parameters").is_some(),
         fields: call.get("requestBody").is_some(),

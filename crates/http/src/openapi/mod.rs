@@ -14,7 +14,7 @@ use utoipa::OpenApi;
 
 use crate::problem::Document;
 use crate::routes;
-use crate::wire::ids::Slot;
+use crate::wire::ids::{AgentId, Slot};
 
 pub(crate) use request::{Query, Request, query, request};
 
@@ -30,7 +30,7 @@ pub(crate) use request::{Query, Request, query, request};
         fields, words and kinds of change that they do not know: a later version may add some.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(Document, Slot))
+    components(schemas(AgentId, Document, Slot))
 )]
 pub(crate) struct Frame;
 

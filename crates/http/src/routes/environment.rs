@@ -14,6 +14,8 @@ query! {
     /// How an environment is shown.
     pub(super) struct HowShown {
         /// Whether values are shown; they may be secrets.
+        /// Whether values are shown; they may be secrets.
+        #[param(inline)]
         values: Option<Values>,
     }
 }

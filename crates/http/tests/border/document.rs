@@ -28,6 +28,7 @@ fn filled(path: &str) -> String {
         .replace("{receipt}", &format!("rcp_{hex}_m{hex}"))
         .replace("{item}", "i9.9")
         .replace("{slot}", "notes")
+        .replace("{agent}", "demo")
         .replace("{prompt}", "p9.9")
         .replace("{task}", "k9.9")
 }
