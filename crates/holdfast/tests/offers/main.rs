@@ -237,7 +237,7 @@ fn endings() -> Vec<(&'static str, Ending)> {
                 },
                 told: &[],
                 waits: &["one", "two"],
-                held: json!("person"),
+                held: json!("close"),
             },
         ),
         (
