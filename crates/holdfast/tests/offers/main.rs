@@ -11,6 +11,7 @@
 
 mod cut_short;
 mod fresh;
+mod turns;
 
 use std::fs;
 

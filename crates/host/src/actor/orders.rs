@@ -145,6 +145,7 @@ pub fn draw_up(
     });
     let attempt = core.chat().head.attempt.as_ref();
     orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
+    orders.at_once = !core.chat().head.is_resuming();
     orders.acknowledged = core.position().0;
     Drawn { orders, unordered }
 }
