@@ -13,6 +13,7 @@ use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
+use holdfast_keeper::record::ProcessId;
 use holdfast_keeper::registry::{self, AttemptDir, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
@@ -46,6 +47,7 @@ pub fn spawn(
         start,
         served: false,
         spawned: false,
+        keeper: None,
         place: None,
         orders: ordered,
         speak,
@@ -73,6 +75,8 @@ pub(super) struct Run {
     pub(super) served: bool,
     /// Whether this driver started its keeper: if nothing was born of it, the start has failed.
     pub(super) spawned: bool,
+    /// The keeper that this driver started: all that is known of one that has not written its record.
+    pub(super) keeper: Option<ProcessId>,
     pub(super) orders: watch::Receiver<Orders>,
     /// Its place among the resumes that start at once, as long as it has one.
     place: Option<AbortOnDrop>,
@@ -192,7 +196,8 @@ impl Run {
         holdfast_fault::point("host.attempt.created");
         let exe = &self.shared.options.keeper;
         match registry::spawn(born, &exe.program, &exe.args) {
-            Ok(_) => {
+            Ok(spawned) => {
+                self.keeper = spawned.keeper;
                 holdfast_fault::point("host.attempt.spawned");
                 true
             }
