@@ -129,6 +129,8 @@ pub enum Paused {
     Person,
     /// An offer beside it was dismissed.
     Dismiss,
+    /// The chat was closed.
+    Close,
 }
 
 /// Why an attempt is to stop.

@@ -15,6 +15,8 @@ pub enum Held {
     Person,
     /// An offer was dismissed.
     Dismiss,
+    /// The chat was closed with it.
+    Close,
     /// An offer waits.
     Offer,
     /// A start failed.
@@ -34,6 +36,7 @@ pub fn held(chat: &Chat) -> Option<Held> {
             Paused::Stop => Held::Stop,
             Paused::Person => Held::Person,
             Paused::Dismiss => Held::Dismiss,
+            Paused::Close => Held::Close,
         })
     }
 }

@@ -9,6 +9,8 @@
     reason = "tests, and what they stand on: what goes wrong has to fail them, with words"
 )]
 
+use std::os::unix::fs::PermissionsExt;
+
 use holdfast_testkit::host::{PATIENCE, Place, TestHost};
 use holdfast_testkit::scenario::agent_pid;
 use holdfast_testkit::{proc, wait_until};
@@ -310,6 +312,39 @@ fn what_a_keeper_that_does_not_answer_keeps_is_ended_by_a_close() {
         assert_eq!(host.chat(&chat)["state"], "closed");
         assert_eq!(host.get("/offers")["offers"], json!([]));
     }
+}
+
+/// Its pid is in no record: only the host that started it knows it.
+#[test]
+fn a_keeper_that_was_stopped_before_it_wrote_its_record_is_ended_by_a_close() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir);
+    let program = dir.path().join("holdfast");
+    std::fs::copy(&place.program, &program).unwrap();
+    place.program = program.clone();
+    let host = place.start();
+    let first = host.open();
+    let message = host.send(&first, "[[say on]]");
+    host.wait_message(&first, &message, "settled");
+    host.post(&format!("/chats/{first}/close"), &json!({})).ok();
+    host.wait("the end of the first", || place.attempts().is_empty());
+
+    // From here on a keeper is stopped by its own first act.
+    let stopped = dir.path().join("stopped");
+    let note = dir.path().join("pid");
+    std::fs::write(&stopped, format!("#!/bin/sh\necho $$ >{note:?}\nkill -STOP $$\n")).unwrap();
+    std::fs::set_permissions(&stopped, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::rename(&stopped, &program).unwrap();
+    let chat = host.open();
+    host.send(&chat, "one");
+    let pid = || std::fs::read_to_string(&note).ok()?.trim().parse::<u32>().ok();
+    host.wait("the keeper", || pid().is_some());
+    let keeper = pid().unwrap();
+    host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+    host.wait("its end", || !proc::is_alive(keeper));
+    host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
+    wait_traces_cleared(&host);
+    assert!(place.log().contains("its keeper did not answer, and was killed"), "{}", place.log());
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded },
         Fact::MessageWithdrawn { message, why: WithdrawnWhy::StartedFresh },
         Fact::QueuePaused { by: Paused::Stop },
+        Fact::QueuePaused { by: Paused::Close },
         Fact::QueueResumed,
         Fact::QueueExempted { message },
         Fact::MessageHanded { message, attempt: ATTEMPT, frame: FRAME, item },

@@ -129,7 +129,7 @@ pub(super) fn close(d: &mut Draft<'_>, wanted: Leftovers) -> Result<Reply, Refus
     go_away(d, if leaving { StopWhy::CloseLeaving } else { StopWhy::Close });
     if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
         // Opening it again is looking at it: that releases nothing.
-        d.push(Fact::QueuePaused { by: Paused::Person });
+        d.push(Fact::QueuePaused { by: Paused::Close });
     }
     d.push(Fact::ChatClosed);
     Ok(Reply::Closed { leftovers })

@@ -37,11 +37,13 @@ pub(super) fn send(
         }
         Send::Steer => (Place::Head, None),
     };
-    // After a Stop a person's next message runs first and alone; what follows it waits with the
-    // rest rather than overtaking it.
+    // After a Stop, and in a chat that was closed, a person's next message runs first and alone: none
+    // of the two paused the queue for it. What follows it waits with the rest rather than overtaking
+    // it.
     let head = &d.chat.head;
     let alone = head.exempt.is_none() || head.offer.is_some();
-    let next_after_stop = head.paused == Some(Paused::Stop) && by.is_person() && alone;
+    let stopped = matches!(head.paused, Some(Paused::Stop | Paused::Close));
+    let next_after_stop = stopped && by.is_person() && alone;
     let place = if next_after_stop { Place::Head } else { place };
     accept(d, message, text, by, place);
     if by.is_person() {

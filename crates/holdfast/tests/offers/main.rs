@@ -11,6 +11,7 @@
 
 mod cut_short;
 mod fresh;
+mod turns;
 
 use std::fs;
 
@@ -237,7 +238,7 @@ fn endings() -> Vec<(&'static str, Ending)> {
                 },
                 told: &[],
                 waits: &["one", "two"],
-                held: json!("person"),
+                held: json!("close"),
             },
         ),
         (

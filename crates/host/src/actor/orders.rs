@@ -145,6 +145,48 @@ pub fn draw_up(
     });
     let attempt = core.chat().head.attempt.as_ref();
     orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
+    orders.at_once = !core.chat().head.is_resuming();
     orders.acknowledged = core.position().0;
     Drawn { orders, unordered }
+}
+
+#[cfg(test)]
+mod tests {
+    use holdfast_agent::codec::AgentKind;
+    use holdfast_core::fact::Secret;
+    use holdfast_core::head::{Chat, Offer};
+    use holdfast_core::ids::{ChatId, MessageId};
+    use holdfast_core::offer::Cause;
+    use holdfast_core::time::Micros;
+    use holdfast_store::Loaded;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Whether an attempt starts without a turn among the resumes.
+    fn at_once(chat: Chat) -> bool {
+        let loaded = Loaded { chat, progress: None, read_only: None };
+        let core = Core::new(ChatId::new(Uuid::nil()), AgentKind::Acp, Some(loaded)).unwrap();
+        let (attempt, secret) = (AttemptId::new(Uuid::nil()), Secret(String::new()));
+        let owed = Owed { attempt, secret, frames: Vec::new(), withdraw: None, stop: None };
+        draw_up(&core, &owed, Orders::default(), &BTreeMap::new()).orders.at_once
+    }
+
+    #[test]
+    fn only_a_resume_takes_its_turn_and_only_as_long_as_it_is_one() {
+        let mut chat = Chat::default();
+        assert!(at_once(chat.clone()), "no offer, or one that a person's own message has ended");
+        chat.head.offer = Some(Offer {
+            cause: Cause::Quit,
+            recorded_at: Micros(0),
+            shown: true,
+            starting: false,
+            only_turn: true,
+            continuation: MessageId::new(Uuid::nil()),
+            root: None,
+            resuming: true,
+            choice: None,
+        });
+        assert!(!at_once(chat));
+    }
 }

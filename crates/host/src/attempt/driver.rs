@@ -13,12 +13,13 @@ use holdfast_core::provider::StartFault;
 use holdfast_keeper::Record;
 use holdfast_keeper::connect::{CallError, Events, Greeting, Link};
 use holdfast_keeper::protocol::{Refusal, Start};
+use holdfast_keeper::record::ProcessId;
 use holdfast_keeper::registry::{self, AttemptDir, Secret, Spec};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
 use tracing::Instrument;
 
+use super::turn::{Turn, hold, turn};
 use super::verdict::{self, Course, Verdict, course};
 use super::{Driver, Orders, Origin, Reading, StartSpec, Word, bury, leftovers, silent, writer};
 use crate::host::Shared;
@@ -27,9 +28,6 @@ use crate::host::Shared;
 const ATTACH_RETRY: Duration = Duration::from_secs(1);
 /// Bytes of stderr that a death carries.
 const STDERR_BYTES: usize = 4096;
-
-/// How long one resume keeps others from starting.
-const RESUME_PLACE_MAX: Duration = Duration::from_secs(60);
 
 /// Starts the driver of an attempt.
 pub fn spawn(
@@ -49,6 +47,8 @@ pub fn spawn(
         start,
         served: false,
         spawned: false,
+        keeper: None,
+        place: None,
         orders: ordered,
         speak,
         found: Some(found),
@@ -75,7 +75,11 @@ pub(super) struct Run {
     pub(super) served: bool,
     /// Whether this driver started its keeper: if nothing was born of it, the start has failed.
     pub(super) spawned: bool,
+    /// The keeper that this driver started: all that is known of one that has not written its record.
+    pub(super) keeper: Option<ProcessId>,
     pub(super) orders: watch::Receiver<Orders>,
+    /// Its place among the resumes that start at once, as long as it has one.
+    place: Option<AbortOnDrop>,
     speak: mpsc::Sender<(AttemptId, Word)>,
     /// Told once it is known whether the attempt lives.
     found: Option<oneshot::Sender<()>>,
@@ -113,6 +117,9 @@ impl Run {
 
     /// Takes a record in, and tells the actor.
     pub(super) async fn take(&mut self, record: Record, next: u64) {
+        if matches!(record, Record::Line(_) | Record::Oversized { .. }) {
+            self.place = None;
+        }
         for word in self.reading.take(record, next) {
             self.say(word).await;
         }
@@ -120,6 +127,7 @@ impl Run {
 
     /// Tells the actor how the attempt has ended.
     pub(super) async fn end(&mut self, verdict: Verdict) {
+        self.place = None;
         let tail = self.dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
         for word in verdict.words(String::from_utf8_lossy(&tail).into_owned()) {
             self.say(word).await;
@@ -139,23 +147,24 @@ impl Run {
         self.say(Word::Event(KeeperEvent::SpawnFailed { fault, text })).await;
     }
 
-    /// Waits for a place among the resumes that start at once; it is free again when the session
-    /// stands, or will not.
-    async fn take_turn(&self) {
-        let Ok(place) = Arc::clone(&self.shared.resumes).acquire_owned().await else { return };
-        let mut orders = self.orders.clone();
-        tokio::spawn(async move {
-            let over = |orders: &Orders| orders.ready || orders.finished || orders.stop.is_some();
-            // It decides nothing about the start that takes longer, which only makes room.
-            let _ = timeout(RESUME_PLACE_MAX, orders.wait_for(over)).await;
-            drop(place);
-        });
+    /// Waits for a place among the resumes that start at once; it is free again when the agent has said
+    /// its first line, or will not. `false` where the attempt is not to start any more.
+    async fn take_turn(&mut self) -> bool {
+        match turn(Arc::clone(&self.shared.resumes), self.orders.clone()).await {
+            Turn::Place(place) => {
+                let holding = tokio::spawn(hold(place, self.orders.clone()));
+                self.place = Some(AbortOnDrop(holding.abort_handle()));
+                true
+            }
+            Turn::Free => true,
+            Turn::Off => false,
+        }
     }
 
     /// Puts the attempt on disk and starts its keeper.
-    async fn bring_forth(&self) -> bool {
-        if self.start.resuming {
-            self.take_turn().await;
+    async fn bring_forth(&mut self) -> bool {
+        if self.start.resuming && !self.take_turn().await {
+            return false;
         }
         if !Path::new(&self.start.cwd).is_dir() {
             self.fault(StartFault::DirectoryGone, self.start.cwd.clone()).await;
@@ -187,7 +196,8 @@ impl Run {
         holdfast_fault::point("host.attempt.created");
         let exe = &self.shared.options.keeper;
         match registry::spawn(born, &exe.program, &exe.args) {
-            Ok(_) => {
+            Ok(spawned) => {
+                self.keeper = spawned.keeper;
                 holdfast_fault::point("host.attempt.spawned");
                 true
             }

@@ -7,6 +7,7 @@ mod driver;
 mod leftovers;
 mod record;
 mod silent;
+mod turn;
 pub mod verdict;
 mod writer;
 
@@ -112,6 +113,8 @@ pub struct Orders {
     pub stop: Option<StopOrder>,
     /// Whether its session stands.
     pub ready: bool,
+    /// Whether it starts without a place among the resumes: it resumes nothing, or not any more.
+    pub at_once: bool,
     /// The position before which everything is committed.
     pub acknowledged: u64,
     /// The death is committed: its traces can go.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use holdfast_core::input::KeeperEvent;
 use holdfast_keeper::connect::{AttachError, CallError, Link};
+use holdfast_keeper::record::ProcessId;
+use holdfast_keeper::registry::KeeperRecord;
 use holdfast_keeper::tree;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -50,15 +52,22 @@ pub(super) async fn unattached(run: &mut Run, error: &AttachError) {
 
 /// Ends the keeper where its attempt is to end: what it kept is then ended like that of any dead one.
 async fn end_or_tell(run: &mut Run) {
-    let ends = run.orders.borrow().stop.as_ref().is_some_and(ends_all);
     let attempt = run.start.attempt;
-    tracing::warn!(%attempt, "its keeper does not answer{}", if ends { ": it is killed" } else { "" });
-    let record = run.dir.record().ok().flatten().filter(|_| ends);
-    let here = record.filter(|record| tree::boot_id().is_ok_and(|boot| boot == record.boot_id));
-    let killed = here.is_some_and(|record| tree::kill_keeper(record.keeper));
-    if !killed || !is_gone(&run.dir).await {
-        run.say(Word::Event(KeeperEvent::Silent)).await;
+    let ends = run.orders.borrow().stop.as_ref().is_some_and(ends_all);
+    let keeper = if ends { keeper(run.dir.record().ok().flatten(), run.keeper) } else { None };
+    if keeper.is_some_and(tree::kill_keeper) && is_gone(&run.dir).await {
+        tracing::warn!(%attempt, "its keeper did not answer, and was killed");
+        return;
     }
+    tracing::warn!(%attempt, "its keeper does not answer{}", if ends { ", nor can it be killed" } else { "" });
+    run.say(Word::Event(KeeperEvent::Silent)).await;
+}
+
+/// The keeper's process: by its record, which it may have written in another boot; where it was stopped
+/// before it wrote one, by the driver that started it.
+fn keeper(record: Option<KeeperRecord>, spawned: Option<ProcessId>) -> Option<ProcessId> {
+    let Some(record) = record else { return spawned };
+    tree::boot_id().is_ok_and(|boot| boot == record.boot_id).then_some(record.keeper)
 }
 
 /// Whether a stop asks for the end of everything, whatever the agent says: a release may be refused by

@@ -80,7 +80,7 @@ words! {
     /// What opened a turn.
     OpenedBy { Message Agent }
     /// What holds a queue.
-    HeldBy = held(queue::Held) { Stop Person Dismiss Offer StartFailed }
+    HeldBy = held(queue::Held) { Stop Person Dismiss Close Offer StartFailed }
     /// How far a message to the agent is.
     MessageState { Queued Handed Taken Settled Refused Unknown Withdrawn }
     /// What the host tells in a transcript.

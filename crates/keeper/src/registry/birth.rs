@@ -1,4 +1,6 @@
 use super::{ATTEMPTS_DIR, AttemptDir, LOCK_FILE, LOG_FILE, Spec, UNBORN_PREFIX, files};
+use crate::record::ProcessId;
+use crate::tree;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -22,6 +24,15 @@ impl Born {
     pub fn dir(&self) -> &AttemptDir {
         &self.dir
     }
+}
+
+/// An attempt whose keeper was started.
+#[derive(Debug)]
+pub struct Spawned {
+    /// Its folder.
+    pub dir: AttemptDir,
+    /// Its keeper, which may not have written its record yet.
+    pub keeper: Option<ProcessId>,
 }
 
 /// An attempt could not be put on disk.
@@ -104,14 +115,16 @@ pub fn spawn(
     born: Born,
     exe: &Path,
     args: impl IntoIterator<Item = impl AsRef<OsStr>>,
-) -> Result<AttemptDir, SpawnError> {
+) -> Result<Spawned, SpawnError> {
     let Born { dir, lock } = born;
     match spawn_keeper(&dir.path, lock, exe, args) {
         Ok(mut child) => {
+            // It is not waited for yet: whatever has become of it, its id is its own.
+            let keeper = child.id().and_then(tree::process_id);
             tokio::spawn(async move {
                 let _ = child.wait().await;
             });
-            Ok(dir)
+            Ok(Spawned { dir, keeper })
         }
         Err(source) => {
             let _ = std::fs::remove_dir_all(&dir.path);

@@ -16,7 +16,7 @@ mod dead;
 mod files;
 mod spec;
 
-pub use birth::{Born, CreateError, SpawnError, create, spawn};
+pub use birth::{Born, CreateError, SpawnError, Spawned, create, spawn};
 pub use dead::{ReadDeadError, read_dead};
 pub use files::{FileError, KeeperRecord};
 pub use spec::{Limits, Secret, Spec};

@@ -166,7 +166,7 @@ async fn what_an_odd_parent_leaves_to_a_keeper_reaches_no_agent() {
     let spec = spec();
     let born = registry::create(data.path(), &spec).unwrap();
     let perl = Path::new("/usr/bin/perl");
-    let dir = registry::spawn(born, perl, ["-e", ODD_PARENT, KEEPER]).unwrap();
+    let dir = registry::spawn(born, perl, ["-e", ODD_PARENT, KEEPER]).unwrap().dir;
     let attempt = Attempt { data, dir, spec };
     let (_link, mut events) =
         attempt.run("grep -E '^Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd").await;

@@ -58,7 +58,7 @@ impl Attempt {
         let mut spec = spec();
         limits(&mut spec.limits);
         let born = registry::create(path, &spec).unwrap();
-        let dir = registry::spawn(born, Path::new(KEEPER), [] as [&str; 0]).unwrap();
+        let dir = registry::spawn(born, Path::new(KEEPER), [] as [&str; 0]).unwrap().dir;
         Self { data, dir, spec }
     }
 

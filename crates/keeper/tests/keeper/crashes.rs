@@ -23,7 +23,7 @@ fn a_host_process() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let born = registry::create(Path::new(&data), &spec).unwrap();
-        let dir = registry::spawn(born, Path::new(KEEPER), [] as [&str; 0]).unwrap();
+        let dir = registry::spawn(born, Path::new(KEEPER), [] as [&str; 0]).unwrap().dir;
         let script = "i=0; while :; do i=$((i+1)); printf '%d' $i; echo \" line\"; done";
         let (secret, incarnation) = (spec.secret.clone(), spec.incarnation);
         let greeting = Greeting { secret, incarnation, start: Some(shell(script)) };

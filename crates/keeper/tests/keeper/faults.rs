@@ -17,7 +17,8 @@ fn spawn_armed(fault: &str) -> Attempt {
     let spec = spec();
     let born = registry::create(data.path(), &spec).unwrap();
     let setting = format!("{}={fault}", holdfast_fault::ENV);
-    let dir = registry::spawn(born, Path::new("/usr/bin/env"), [setting.as_str(), KEEPER]).unwrap();
+    let dir =
+        registry::spawn(born, Path::new("/usr/bin/env"), [setting.as_str(), KEEPER]).unwrap().dir;
     Attempt { data, dir, spec }
 }
 

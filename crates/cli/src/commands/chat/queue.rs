@@ -146,6 +146,7 @@ fn show(scene: &Scene<'_>, queue: &Value) -> Result<(), Fault> {
             "stop" => "The queue is held: the agent was interrupted.",
             "offer" => "The queue is held: the chat was stopped, and is offered for resume.",
             "start_failed" => "The queue is held: the agent could not be started.",
+            "close" => "The queue is held: the chat was closed while it waited.",
             "dismiss" => "The queue is held: its offer was dismissed.",
             _ => "The queue is held.",
         });

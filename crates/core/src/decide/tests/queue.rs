@@ -1,4 +1,5 @@
 use super::*;
+use crate::input::Leftovers;
 use crate::queue::{Held, held};
 
 fn paused() -> Scene {
@@ -82,6 +83,26 @@ fn after_a_stop_the_next_message_runs_first_and_alone_and_none_overtakes_it() {
     scene.send("n3");
     assert_eq!(scene.at_agent().as_deref(), Some("n3"));
     scene.runs().does(Command::ResumeQueue);
+    assert_eq!(scene.at_agent().as_deref(), Some("q1"));
+}
+
+#[test]
+fn in_a_chat_that_was_closed_the_next_message_runs_first_and_alone() {
+    let mut scene = Scene::working();
+    scene.send("q1").send("q2");
+    scene.does(Command::Close { leftovers: Leftovers::End }).dies();
+    assert_eq!(held(&scene.chat), Some(Held::Close));
+    scene.does(Command::Reopen);
+    assert_eq!((scene.at_agent(), held(&scene.chat)), (None, Some(Held::Close)));
+    scene.sends("a1", Author::App, Send::Queue);
+    assert!(!scene.has_agent(), "opening it, and an app, release nothing");
+    scene.send("n1").send("n2");
+    assert_eq!(scene.queue(), ["n1", "q1", "q2", "a1", "n2"]);
+    scene.born().ready();
+    assert_eq!(scene.at_agent().as_deref(), Some("n1"));
+    scene.runs();
+    assert_eq!((scene.at_agent(), held(&scene.chat)), (None, Some(Held::Close)));
+    scene.does(Command::ResumeQueue);
     assert_eq!(scene.at_agent().as_deref(), Some("q1"));
 }
 
