@@ -37,6 +37,7 @@ struct Inner {
     clock: AtomicI64,
     ids: AtomicU64,
     told: Mutex<Vec<String>>,
+    meanwhile: Mutex<Option<(ChatId, Command)>>,
     search: Option<Search>,
     /// Where the index is.
     _dir: Option<tempfile::TempDir>,
@@ -71,6 +72,7 @@ impl Fake {
             clock: AtomicI64::new(BEGIN),
             ids: AtomicU64::new(1),
             told: Mutex::default(),
+            meanwhile: Mutex::default(),
         }))
     }
 
@@ -85,6 +87,12 @@ impl Fake {
 
     fn tell(&self, what: &str) {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+    }
+
+    /// What somebody else does right after the next command.
+    pub(crate) fn meanwhile(&self, chat: ChatId, command: Command) {
+        let mut meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
+        *meanwhile = Some((chat, command));
     }
 
     pub(crate) fn say_live(&self, delta: Delta) {
@@ -187,6 +195,10 @@ impl Fake {
         let clear = matches!(command, Command::Send { .. }).then(|| caller.principal.clone());
         let operation = caller.operation.map(|operation| (caller.principal, operation));
         let decision = self.decide(chat, Input::Command(command), operation, clear).await?;
+        let meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((chat, command)) = meanwhile {
+            self.put(chat, Input::Command(command)).await;
+        }
         Ok(decision.reply.unwrap())
     }
 }
