@@ -206,6 +206,39 @@ async fn what_was_missed_is_caught_up_and_a_lost_or_damaged_index_is_made_anew()
 }
 
 #[tokio::test]
+async fn a_chat_that_changes_between_two_pages_of_a_walk_is_walked_too() {
+    let scene = Scene::new();
+    scene.following.abort();
+    let mut pens = Vec::new();
+    for n in 1..=4 {
+        let mut pen = Pen::open(Arc::clone(&scene.store), n).await;
+        pen.say(1, &format!("early word {n}")).await;
+        pens.push(pen);
+    }
+    let newest = scene.store.change_bounds().await.unwrap().newest;
+    let follower = follow::Follower { search: scene.search.clone(), store: scene.store.clone() };
+    // The first chat would be on the last page; before the second it becomes the last changed one.
+    let mut first = Some(pens.remove(0));
+    let store = Arc::clone(&scene.store);
+    let walked = follower.walk_pages(newest, move |before| {
+        let touched = first.take_if(|_| before.is_some());
+        let store = Arc::clone(&store);
+        Box::pin(async move {
+            if let Some(mut pen) = touched {
+                pen.say(2, "later word").await;
+            }
+            store.chats(crate::ChatFilter::All, before, 1).await
+        })
+    });
+    walked.await.unwrap();
+    let mut early = found(&scene.search, "early").await;
+    early.sort();
+    assert_eq!(early, (1..=4).map(|n| format!("[early] word {n}")).collect::<Vec<_>>());
+    let page = scene.search.find(terms("early"), None, None, 100).await.unwrap();
+    assert!(page.complete);
+}
+
+#[tokio::test]
 async fn an_index_of_another_store_is_not_believed() {
     let scene = Scene::new();
     let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
