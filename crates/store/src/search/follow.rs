@@ -82,7 +82,11 @@ enum Never {}
 impl Follower {
     async fn run(&self) -> Result<Never, Trouble> {
         let mut newest = self.store.subscribe();
+        let mut damaged = self.search.damaged.subscribe();
         loop {
+            if *damaged.borrow() {
+                return Err(Trouble::Damaged);
+            }
             let bounds = self.store.change_bounds().await?;
             let cursor = self.search.writer.ask(|db| index::cursor(db)).await?;
             // A cursor from the future is of a store that was put back.
@@ -94,7 +98,10 @@ impl Follower {
             newest.mark_unchanged();
             let changes = self.store.changes(cursor, STEP_CHANGES).await?;
             let Some(last) = changes.last().map(|change| change.n) else {
-                newest.changed().await.map_err(|_| Trouble::Stopped)?;
+                tokio::select! {
+                    changed = newest.changed() => changed.map_err(|_| Trouble::Stopped)?,
+                    _ = damaged.wait_for(|damaged| *damaged) => return Err(Trouble::Damaged),
+                }
                 tokio::time::sleep(GATHER).await;
                 continue;
             };
