@@ -150,10 +150,7 @@ impl Words {
     async fn of(app: &App, terms: Terms) -> Answer<Self> {
         let lower = terms.as_slice().iter().map(|term| term.to_lowercase()).collect();
         // Without an index what the rows say is found all the same.
-        let found = match app.host.search() {
-            Some(search) => search.chats(terms).await.map_err(unread)?.into_iter().collect(),
-            None => HashSet::new(),
-        };
+        let found = search::chats(app, terms).await?;
         Ok(Self { terms: lower, found })
     }
 

@@ -1,15 +1,15 @@
 //! Search over all transcripts.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use axum::Json;
 use axum::extract::State;
 use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, ItemId};
 use holdfast_core::refusal::{Code, Refusal};
-use holdfast_store::ChatRow;
 use holdfast_store::search::{HITS_MAX, Hit, Part, QUERY_CHARS_MAX, Search, Terms};
+use holdfast_store::{ChatRow, QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::extract::{Params, params};
 use crate::limits::PAGE_HITS;
 use crate::openapi::query;
+use crate::problem::Problem;
 use crate::routes::{Answer, unread};
 use crate::wire::ids;
 use crate::wire::time::{Time, rfc3339};
@@ -101,7 +102,7 @@ pub(super) async fn list(State(app): State<App>, params: Params) -> Answer<Json<
     };
     let limit = params.limit(PAGE_HITS, HITS_MAX)?;
     let before = params.one("before")?.map(str::to_owned);
-    let page = index(&app)?.find(terms, chat, before, limit).await.map_err(unread)?;
+    let page = index(&app)?.find(terms, chat, before, limit).await.map_err(unsearched)?;
     let mut chats: HashMap<ChatId, Option<ChatRow>> = HashMap::new();
     let mut items = Vec::new();
     for hit in page.hits {
@@ -127,8 +128,37 @@ pub(super) fn terms(q: Option<&str>) -> Result<Option<Terms>, Refusal> {
     Ok(Terms::of(q))
 }
 
+/// Why a search was not answered: an index that cannot be read is no defect of the host, and is made
+/// anew.
+fn unsearched(fault: QueryError) -> Problem {
+    match fault {
+        QueryError::Unreadable(why) => {
+            tracing::warn!("the search index cannot be read: {why}");
+            let text = "The index cannot be read. Where it is damaged it is made anew: try again \
+                in a moment. Lists and transcripts can be read all the same.";
+            Refusal::new(Code::SearchUnavailable, text).into()
+        }
+        fault @ (QueryError::Overloaded | QueryError::Stopped | QueryError::InvalidPage) => {
+            unread(fault)
+        }
+    }
+}
+
+/// The chats whose transcripts have these terms; none where there is no index that can be read.
+pub(super) async fn chats(app: &App, terms: Terms) -> Answer<HashSet<ChatId>> {
+    let Some(search) = app.host.search() else { return Ok(HashSet::new()) };
+    match search.chats(terms).await {
+        Ok(found) => Ok(found.into_iter().collect()),
+        Err(QueryError::Unreadable(why)) => {
+            tracing::warn!("the search index cannot be read: {why}");
+            Ok(HashSet::new())
+        }
+        Err(fault) => Err(unread(fault)),
+    }
+}
+
 /// The index, unless the disk did not let it be made.
-pub(super) fn index(app: &App) -> Result<Search, Refusal> {
+fn index(app: &App) -> Result<Search, Refusal> {
     app.host.search().ok_or_else(|| {
         let text = "There is no index to search in; GET /host says why under damage. Lists and \
             transcripts can be read all the same.";

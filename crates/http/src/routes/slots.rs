@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::extract::{At, Call, PlainBody};
 use crate::openapi::request;
 use crate::port::Caller;
-use crate::routes::{Answer, chat, unread};
+use crate::routes::{Answer, chat, shown, unread};
 use crate::wire::ids;
 use crate::wire::row::Row;
 
@@ -23,6 +23,9 @@ request! {
         chat: ChatId,
     }
 }
+
+/// How often a slot is taken from whoever took it meanwhile, before that is the answer.
+const TRIES_MAX: usize = 4;
 
 /// Gives a slot to a chat, whoever had it. The two chats change one after the other: cut short in
 /// between the slot is nobody's, and a repeat gives it to whom it was to go.
@@ -42,21 +45,43 @@ pub(super) async fn bind(
 ) -> Answer<Json<Row>> {
     let mut fields = call.fields::<NewHolder>()?;
     let id: ChatId = fields.id("chat")?.ok_or_else(|| fields.missing("chat"))?;
-    let slot = at.text("slot").to_owned();
-    let wanted = chat(&app, id).await?;
-    if wanted.summary.life != Life::Open {
-        let text = "The chat is closed, and apps address open ones. Open it again first.";
-        return Err(Refusal::new(Code::ChatClosed, text).field("chat").into());
+    // Whoever has it by now keeps it when the request comes again.
+    if app.host.replayed(call.caller.clone()).await?.is_none() {
+        rebind(&app, id, at.text("slot"), &call.caller).await?;
     }
-    let holder = app.store.chat_by_slot(slot.clone()).await.map_err(unread)?;
-    if let Some(holder) = holder.filter(|holder| holder.id != id) {
-        set(&app, holder.id, String::new(), &call.caller).await?;
-    }
-    set(&app, id, slot, &call.caller).await?;
-    Ok(Json(Row::of(chat(&app, id).await?)))
+    Ok(Json(shown(&app, call.caller, id).await?))
 }
 
-async fn set(app: &App, chat: ChatId, slot: String, caller: &Caller) -> Result<(), Refusal> {
-    let change = ChangeChat { slot: Some(slot), ..ChangeChat::default() };
-    app.host.submit(chat, Command::Change(change), caller.for_chat(chat)).await.map(drop)
+async fn rebind(app: &App, id: ChatId, slot: &str, caller: &Caller) -> Answer<()> {
+    let mut tries = 1;
+    loop {
+        if chat(app, id).await?.summary.life != Life::Open {
+            let text = "The chat is closed, and apps address open ones. Open it again first.";
+            return Err(Refusal::new(Code::ChatClosed, text).field("chat").into());
+        }
+        let holder = app.store.chat_by_slot(slot.to_owned()).await.map_err(unread)?;
+        let holder = holder.map(|holder| holder.id).filter(|holder| *holder != id);
+        // The key is spent by what gives the slot, not by what takes it away: until it is given, a
+        // repeat takes it from whoever has it then.
+        let keyless = Caller { operation: None, ..caller.clone() };
+        if let Some(holder) = holder {
+            set(app, holder, "", keyless.clone()).await?;
+        }
+        match set(app, id, slot, caller.clone()).await {
+            Ok(()) => return Ok(()),
+            Err(refusal) if refusal.code == Code::SlotTaken && tries < TRIES_MAX => tries += 1,
+            Err(refusal) => {
+                if let Some(holder) = holder {
+                    // Where somebody else has it by now, it is theirs.
+                    let _ = set(app, holder, slot, keyless).await;
+                }
+                return Err(refusal.into());
+            }
+        }
+    }
+}
+
+async fn set(app: &App, chat: ChatId, slot: &str, caller: Caller) -> Result<(), Refusal> {
+    let change = ChangeChat { slot: Some(slot.to_owned()), ..ChangeChat::default() };
+    app.host.submit(chat, Command::Change(change), caller).await.map(drop)
 }

@@ -1,7 +1,10 @@
 //! A host over a store in memory: the real rules, no agents. Tests say what an agent said.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -18,10 +21,12 @@ use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
     HostInfo, OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
 };
-use holdfast_store::search::Search;
+use holdfast_store::search::{Search, Terms};
 use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
 use tokio::sync::broadcast;
 use uuid::Uuid;
+
+use crate::client::BOUND;
 
 /// The first moment of every test: 2026-01-02T03:04:05Z.
 const BEGIN: i64 = 1_767_323_045_000_000;
@@ -37,9 +42,10 @@ struct Inner {
     clock: AtomicI64,
     ids: AtomicU64,
     told: Mutex<Vec<String>>,
+    meanwhile: Mutex<Option<(ChatId, Command)>>,
     search: Option<Search>,
     /// Where the index is.
-    _dir: Option<tempfile::TempDir>,
+    dir: Option<tempfile::TempDir>,
 }
 
 impl Fake {
@@ -50,6 +56,28 @@ impl Fake {
         let search = Search::open(dir.path(), store.incarnation()).unwrap();
         tokio::spawn(holdfast_store::search::follow(search.clone(), Arc::new(store.clone())));
         Self::with(store, Some((search, dir)))
+    }
+
+    /// Writes rubbish over the index, beneath whoever has it open, once this is found in it. It is
+    /// looked for by other connections: what one has read before, it does not read again.
+    pub(crate) async fn damage_index(&self, line: &str) {
+        let dir = self.0.dir.as_ref().unwrap().path();
+        let other = Search::open(dir, self.0.store.incarnation()).unwrap();
+        let terms = Terms::of(line).unwrap();
+        let mut looks = tokio::time::interval(Duration::from_millis(10));
+        let found = async {
+            while other.chats(terms.clone()).await.unwrap().is_empty() {
+                looks.tick().await;
+            }
+        };
+        tokio::time::timeout(BOUND, found).await.unwrap();
+        drop(other);
+        for (file, whole) in [("search.db", 4096), ("search.db-wal", 32)] {
+            let file = OpenOptions::new().write(true).open(dir.join(file)).unwrap();
+            let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
+            let rubbish = vec![0x5a; length.saturating_sub(whole)];
+            file.write_all_at(&rubbish, u64::try_from(whole).unwrap()).unwrap();
+        }
     }
 
     pub(crate) fn new() -> Self {
@@ -64,13 +92,14 @@ impl Fake {
         let (search, dir) = index.unzip();
         Self(Arc::new(Inner {
             search,
-            _dir: dir,
+            dir,
             store,
             one_at_a_time: tokio::sync::Mutex::new(()),
             deltas: broadcast::Sender::new(64),
             clock: AtomicI64::new(BEGIN),
             ids: AtomicU64::new(1),
             told: Mutex::default(),
+            meanwhile: Mutex::default(),
         }))
     }
 
@@ -85,6 +114,12 @@ impl Fake {
 
     fn tell(&self, what: &str) {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+    }
+
+    /// What somebody else does right after the next command.
+    pub(crate) fn meanwhile(&self, chat: ChatId, command: Command) {
+        let mut meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
+        *meanwhile = Some((chat, command));
     }
 
     pub(crate) fn say_live(&self, delta: Delta) {
@@ -187,6 +222,10 @@ impl Fake {
         let clear = matches!(command, Command::Send { .. }).then(|| caller.principal.clone());
         let operation = caller.operation.map(|operation| (caller.principal, operation));
         let decision = self.decide(chat, Input::Command(command), operation, clear).await?;
+        let meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((chat, command)) = meanwhile {
+            self.put(chat, Input::Command(command)).await;
+        }
         Ok(decision.reply.unwrap())
     }
 }

@@ -23,6 +23,17 @@ async fn until_found(border: &Border, path: &str) -> Value {
     tokio::time::timeout(Duration::from_secs(60), found).await.unwrap()
 }
 
+/// Asks again until there is an index that can be read.
+async fn until_answered(border: &Border, path: &str) {
+    let mut looks = tokio::time::interval(Duration::from_millis(10));
+    let answered = async {
+        while border.call("GET", path, "").await.status != 200 {
+            looks.tick().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), answered).await.unwrap();
+}
+
 async fn said(border: &Border, text: &str) -> String {
     let body = json!({"agent": "demo", "title": "a chat", "message": text});
     let chat = border.post("/api/v1/chats", body).await.json()["id"].as_str().unwrap().to_owned();
@@ -76,4 +87,39 @@ async fn what_cannot_be_searched_for_is_refused() {
     assert_eq!((got.status.as_u16(), got.code().as_str()), (503, "search_unavailable"));
     // A list finds what its rows say all the same.
     assert_eq!(without.get("/api/v1/chats?q=abc").await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_list_looks_for_words_on_both_sides_of_a_nul() {
+    let border = Border::over(Fake::searched());
+    let chat = said(&border, "The quick fox.").await;
+    until_found(&border, "/api/v1/search?q=quick").await;
+    for (q, found) in [("fo%00x", true), ("quick%00fox", true), ("fo%00y", false)] {
+        for path in ["search", "chats"] {
+            let got = border.call("GET", &format!("/api/v1/{path}?q={q}"), "").await;
+            assert_eq!(got.status, 200, "{path} {q}");
+            let key = if path == "chats" { "id" } else { "chat" };
+            let all = got.json()["items"].as_array().unwrap().clone();
+            assert_eq!(all.iter().any(|row| row[key] == json!(chat)), found, "{path} {q}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_cannot_be_read_is_made_anew_and_lists_find_what_their_rows_say() {
+    for list_first in [false, true] {
+        let border = Border::over(Fake::searched());
+        let chat = said(&border, "Where is the needle?").await;
+        border.host.damage_index("needle").await;
+        if list_first {
+            let list = border.get("/api/v1/chats?q=chat").await;
+            assert_eq!(list["items"][0]["id"], json!(chat));
+        } else {
+            let got = border.call("GET", "/api/v1/search?q=needle", "").await;
+            assert_eq!((got.status.as_u16(), got.code().as_str()), (503, "search_unavailable"));
+        }
+        until_answered(&border, "/api/v1/search?q=needle").await;
+        let found = until_found(&border, "/api/v1/search?q=needle").await;
+        assert_eq!((&found["items"][0]["chat"], &found["complete"]), (&json!(chat), &json!(true)));
+    }
 }

@@ -12,8 +12,8 @@ use super::index::{self, Doc, Step};
 use super::worker::Fault;
 use super::{SEARCHED_BYTES_MAX, Search};
 use crate::change::What;
-use crate::query::{QUERY_ROWS_MAX, QueryError, Store};
-use crate::rows::{ChatFilter, ItemRow, PageFrom};
+use crate::query::{Answer, QUERY_ROWS_MAX, QueryError, Store};
+use crate::rows::{ChatFilter, ChatPage, ItemRow, PageFrom};
 
 /// How long changes gather before they are taken in: a text that streams changes many times.
 const GATHER: Duration = Duration::from_millis(200);
@@ -44,7 +44,8 @@ pub async fn follow(search: Search, store: Arc<dyn Store>) {
 }
 
 /// Why it does not go on.
-enum Trouble {
+#[derive(Debug)]
+pub(super) enum Trouble {
     Stopped,
     Damaged,
     Passing,
@@ -71,9 +72,9 @@ impl From<Fault> for Trouble {
     }
 }
 
-struct Follower {
-    search: Search,
-    store: Arc<dyn Store>,
+pub(super) struct Follower {
+    pub(super) search: Search,
+    pub(super) store: Arc<dyn Store>,
 }
 
 enum Never {}
@@ -81,7 +82,11 @@ enum Never {}
 impl Follower {
     async fn run(&self) -> Result<Never, Trouble> {
         let mut newest = self.store.subscribe();
+        let mut damaged = self.search.damaged.subscribe();
         loop {
+            if *damaged.borrow() {
+                return Err(Trouble::Damaged);
+            }
             let bounds = self.store.change_bounds().await?;
             let cursor = self.search.writer.ask(|db| index::cursor(db)).await?;
             // A cursor from the future is of a store that was put back.
@@ -93,7 +98,10 @@ impl Follower {
             newest.mark_unchanged();
             let changes = self.store.changes(cursor, STEP_CHANGES).await?;
             let Some(last) = changes.last().map(|change| change.n) else {
-                newest.changed().await.map_err(|_| Trouble::Stopped)?;
+                tokio::select! {
+                    changed = newest.changed() => changed.map_err(|_| Trouble::Stopped)?,
+                    _ = damaged.wait_for(|damaged| *damaged) => return Err(Trouble::Damaged),
+                }
                 tokio::time::sleep(GATHER).await;
                 continue;
             };
@@ -127,11 +135,21 @@ impl Follower {
     /// Fills the index from all chats. What changes meanwhile is behind the place from which the feed
     /// is read then.
     async fn walk(&self, cursor: u64) -> Result<(), Trouble> {
+        let store = Arc::clone(&self.store);
+        self.walk_pages(cursor, move |before| store.chats(ChatFilter::All, before, QUERY_ROWS_MAX))
+            .await
+    }
+
+    pub(super) async fn walk_pages(
+        &self,
+        cursor: u64,
+        mut page_of: impl FnMut(Option<String>) -> Answer<ChatPage>,
+    ) -> Result<(), Trouble> {
         self.search.writer.ask(move |db| index::empty(db, cursor)).await?;
         let mut before = None;
         let mut chats = Vec::new();
         loop {
-            let page = self.store.chats(ChatFilter::All, before, QUERY_ROWS_MAX).await?;
+            let page = page_of(before).await?;
             chats.extend(page.rows.into_iter().map(|row| row.id));
             before = page.next;
             if before.is_none() {
@@ -139,11 +157,32 @@ impl Follower {
             }
         }
         // The last changed last, so that it is found first.
+        chats.reverse();
+        let listed: HashSet<ChatId> = chats.iter().copied().collect();
+        chats.extend(self.moved(cursor, &listed).await?);
         let mut step = Step::default();
-        for chat in chats.into_iter().rev() {
+        for chat in chats {
             self.walk_chat(chat, &mut step).await?;
         }
         self.apply(Step { complete: true, ..step }).await
+    }
+
+    /// The chats that no page had: one that changes between two pages goes before the first of them.
+    async fn moved(
+        &self,
+        mut cursor: u64,
+        listed: &HashSet<ChatId>,
+    ) -> Result<Vec<ChatId>, Trouble> {
+        let (mut moved, mut seen) = (Vec::new(), HashSet::new());
+        let bounds = self.store.change_bounds().await?;
+        while cursor < bounds.newest {
+            let changes = self.store.changes(cursor, STEP_CHANGES).await?;
+            let Some(last) = changes.last() else { break };
+            cursor = last.n;
+            let chats = changes.iter().filter_map(|change| change.chat);
+            moved.extend(chats.filter(|chat| !listed.contains(chat) && seen.insert(*chat)));
+        }
+        Ok(moved)
     }
 
     async fn walk_chat(&self, chat: ChatId, step: &mut Step) -> Result<(), Trouble> {

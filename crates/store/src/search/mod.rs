@@ -17,6 +17,9 @@ use holdfast_core::ids::{ChatId, ItemId};
 use holdfast_core::item::{ItemKind, Role};
 use holdfast_core::time::Micros;
 
+use rusqlite::Connection;
+use tokio::sync::watch;
+
 pub use find::Terms;
 pub use follow::follow;
 pub use snippet::Part;
@@ -83,6 +86,8 @@ pub struct Search {
     incarnation: uuid::Uuid,
     finder: Arc<Worker>,
     writer: Arc<Worker>,
+    /// Whether a search found it damaged: whoever follows the store makes it anew.
+    damaged: Arc<watch::Sender<bool>>,
 }
 
 impl Search {
@@ -101,6 +106,7 @@ impl Search {
             incarnation,
             finder: Arc::new(Worker::start("search-find", finder)?),
             writer: Arc::new(Worker::start("search-write", writer)?),
+            damaged: Arc::default(),
         })
     }
 
@@ -116,15 +122,17 @@ impl Search {
             Ok(())
         });
         renewed.await?;
-        let file = Arc::clone(&self.file);
+        let (file, damaged) = (Arc::clone(&self.file), Arc::clone(&self.damaged));
         let renewed = self.finder.ask(move |db| {
             *db = index::finder(&file)?;
+            damaged.send_replace(false);
             Ok(())
         });
         renewed.await
     }
 
-    /// The items with all of these terms, in one chat or in any.
+    /// The items with all of these terms, in one chat or in any. An index that cannot be read is
+    /// made anew behind the answer, which is [`QueryError::Unreadable`].
     #[must_use]
     pub fn find(
         &self,
@@ -133,15 +141,30 @@ impl Search {
         before: Option<String>,
         limit: usize,
     ) -> Answer<HitPage> {
-        let page =
-            self.finder.ask(move |db| find::page(db, &terms, chat, before.as_deref(), limit));
+        let page = self.look(move |db| find::page(db, &terms, chat, before.as_deref(), limit));
         Box::pin(async move { page.await?.ok_or(QueryError::InvalidPage) })
     }
 
     /// The chats that hold such an item, at most [`CHATS_FOUND_MAX`], the ones with the newest first.
     #[must_use]
     pub fn chats(&self, terms: Terms) -> Answer<Vec<ChatId>> {
-        let chats = self.finder.ask(move |db| find::chats(db, &terms));
-        Box::pin(async move { Ok(chats.await?) })
+        self.look(move |db| find::chats(db, &terms))
+    }
+
+    /// Has the index made anew where this finds it damaged.
+    fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Answer<T> {
+        let damaged = Arc::clone(&self.damaged);
+        let found = self.finder.ask(move |db| {
+            let found = look(db);
+            // Told from the thread on which the file is replaced: never of the one before.
+            if let Err(Fault::Damaged) = found.as_ref().map_err(Fault::of) {
+                damaged.send_replace(true);
+            }
+            found
+        });
+        Box::pin(async move { Ok(found.await?) })
     }
 }

@@ -1,9 +1,12 @@
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use holdfast_core::fact::Fact;
 use holdfast_core::item::{Field, Row};
 use proptest::prelude::*;
+use rusqlite::OptionalExtension;
 
 use super::*;
 use crate::contract::pen::Pen;
@@ -202,6 +205,96 @@ async fn what_was_missed_is_caught_up_and_a_lost_or_damaged_index_is_made_anew()
         scene.caught_up().await;
         assert_eq!(found(&scene.search, "early").await, ["[early] word"], "{damage}");
         assert_eq!(found(&scene.search, damage).await, [format!("[{damage}]")]);
+    }
+}
+
+#[tokio::test]
+async fn a_chat_that_changes_between_two_pages_of_a_walk_is_walked_too() {
+    let scene = Scene::new();
+    scene.following.abort();
+    let mut pens = Vec::new();
+    for n in 1..=4 {
+        let mut pen = Pen::open(Arc::clone(&scene.store), n).await;
+        pen.say(1, &format!("early word {n}")).await;
+        pens.push(pen);
+    }
+    let newest = scene.store.change_bounds().await.unwrap().newest;
+    let follower = follow::Follower { search: scene.search.clone(), store: scene.store.clone() };
+    // The first chat would be on the last page; before the second it becomes the last changed one.
+    let mut first = Some(pens.remove(0));
+    let store = Arc::clone(&scene.store);
+    let walked = follower.walk_pages(newest, move |before| {
+        let touched = first.take_if(|_| before.is_some());
+        let store = Arc::clone(&store);
+        Box::pin(async move {
+            if let Some(mut pen) = touched {
+                pen.say(2, "later word").await;
+            }
+            store.chats(crate::ChatFilter::All, before, 1).await
+        })
+    });
+    walked.await.unwrap();
+    let mut early = found(&scene.search, "early").await;
+    early.sort();
+    assert_eq!(early, (1..=4).map(|n| format!("[early] word {n}")).collect::<Vec<_>>());
+    let page = scene.search.find(terms("early"), None, None, 100).await.unwrap();
+    assert!(page.complete);
+}
+
+/// Writes rubbish over the first page of a table, or over one text within its page, beneath whoever
+/// has the index open.
+async fn damage(scene: &Scene, what: &'static str) {
+    let page = scene.search.writer.ask(move |db| {
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+        let page: Option<u64> = db.query_row(sql, [what], |row| row.get(0)).optional()?;
+        Ok((page, db.pragma_query_value(None, "page_size", |row| row.get::<_, u64>(0))?))
+    });
+    let (page, size) = page.await.unwrap();
+    let file = scene.dir.path().join(SEARCH_FILE);
+    let (at, rubbish) = match page {
+        Some(page) => ((page - 1) * size, vec![0x5a; usize::try_from(size).unwrap()]),
+        None => {
+            let bytes = std::fs::read(&file).unwrap();
+            let at = bytes.windows(what.len()).position(|piece| piece == what.as_bytes()).unwrap();
+            (u64::try_from(at).unwrap(), vec![0xff; what.len()])
+        }
+    };
+    OpenOptions::new().write(true).open(file).unwrap().write_all_at(&rubbish, at).unwrap();
+    // What a connection has read before, it does not read again.
+    scene.search.finder.ask(|db| db.release_memory()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_index_that_a_search_finds_damaged_is_made_anew() {
+    let scene = Scene::new();
+    let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;
+    for n in 1..=50 {
+        pen.say(n, &format!("word number {n}")).await;
+    }
+    scene.caught_up().await;
+    let found = || scene.search.find(terms("word"), None, None, 100);
+    let chats = || scene.search.chats(terms("word"));
+    for (what, of_chats) in [
+        ("docs", false),
+        ("docs", true),
+        ("texts_data", false),
+        ("texts_data", true),
+        ("word number 50", false),
+    ] {
+        damage(&scene, what).await;
+        let failed = if of_chats { chats().await.map(drop) } else { found().await.map(drop) };
+        assert!(matches!(failed, Err(QueryError::Unreadable(_))), "{what}: {failed:?}");
+        let renewed = async {
+            loop {
+                if let Some(page) = found().await.ok().filter(|page| page.complete) {
+                    return page.hits.len();
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let hits = tokio::time::timeout(PATIENCE, renewed).await.expect("it is made anew");
+        assert_eq!(hits, 50, "{what}");
     }
 }
 

@@ -24,10 +24,21 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    fn of(error: &rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
-            Some(_) | None => Self::Sql(error.to_string()),
+    pub(super) fn of(error: &rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        match (error, error.sqlite_error_code()) {
+            (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) => Self::Damaged,
+            // Within a page that looks whole: what was stored had its type.
+            (
+                FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..),
+                _,
+            ) => Self::Damaged,
+            (_, Some(_) | None) => Self::Sql(error.to_string()),
         }
     }
 }
