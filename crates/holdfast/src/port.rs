@@ -145,6 +145,17 @@ impl Port for Border {
         async move { host.submit(chat, command, caller).await }.boxed()
     }
 
+    fn give_slot(
+        &self,
+        slot: String,
+        from: ChatId,
+        to: ChatId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<(), Refusal>> {
+        let host = self.host.clone();
+        async move { host.give_slot(slot, from, to, caller).await }.boxed()
+    }
+
     fn keep_draft(
         &self,
         chat: ChatId,

@@ -300,7 +300,7 @@ impl Host {
         }
     }
 
-    fn takes_writes(&self) -> Result<(), Refusal> {
+    pub(crate) fn takes_writes(&self) -> Result<(), Refusal> {
         if self.is_stopping() {
             return Err(Refusal::new(Code::Stopping, "The host is stopping: nothing was stored."));
         }
@@ -388,7 +388,7 @@ impl Host {
         actors.entry(chat).or_insert_with(|| actor::spawn(Arc::clone(&self.shared), chat)).clone()
     }
 
-    fn forget_gone(&self, chat: ChatId) {
+    pub(crate) fn forget_gone(&self, chat: ChatId) {
         let mut actors = self.shared.actors();
         if actors.get(&chat).is_some_and(mpsc::Sender::is_closed) {
             actors.remove(&chat);
@@ -418,7 +418,7 @@ fn is_expired(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use holdfast_core::input::OperationKey;
+    use holdfast_core::input::{ChangeChat, OperationKey};
     use holdfast_store::{Memory, MemoryStore};
 
     use super::*;
@@ -497,6 +497,43 @@ mod tests {
         assert_eq!(draft(&host, chat).await.as_deref(), Some("newer"));
         // What was done is still answered.
         assert_eq!(put(&host, chat, "older", caller("k", 1)).await, Ok(first));
+    }
+
+    #[tokio::test]
+    async fn a_slot_changes_hands_in_one_commit_or_not_at_all() {
+        let host = host();
+        let (one, two, three) = (open(&host).await, open(&host).await, open(&host).await);
+        let slot = ChangeChat { slot: Some("desk".to_owned()), ..ChangeChat::default() };
+        host.submit(one, Command::Change(slot), Caller::default()).await.unwrap();
+        let give = async |from, to, caller| {
+            let given = host.give_slot("desk".to_owned(), from, to, caller).await;
+            given.map_err(|refusal| refusal.code)
+        };
+        let holder = async || {
+            let row = host.store().chat_by_slot("desk".to_owned()).await.unwrap();
+            row.map(|row| row.id)
+        };
+        let newest = async || host.store().change_bounds().await.unwrap().newest;
+        for (from, to, key) in [(one, two, "k"), (two, one, "l")] {
+            assert_eq!(give(from, to, caller(key, 1)).await, Ok(()));
+            assert_eq!(holder().await, Some(to));
+            let before = newest().await;
+            assert_eq!(give(from, to, caller(key, 1)).await, Ok(()));
+            assert_eq!(newest().await, before, "a repeat changes nothing");
+        }
+        let before = newest().await;
+        let nowhere = clock::new_chat();
+        assert_eq!(give(one, nowhere, caller("m", 1)).await, Err(Code::ChatNotFound));
+        // From whom it is not: somebody else has it.
+        assert_eq!(give(nowhere, two, caller("n", 1)).await, Err(Code::ChatNotFound));
+        assert_eq!(give(three, two, caller("o", 1)).await, Err(Code::SlotTaken));
+        assert_eq!(give(two, two, caller("r", 1)).await, Err(Code::SlotTaken));
+        assert_eq!((holder().await, newest().await), (Some(one), before));
+        // Neither chat waits for what never comes, nor for the other one.
+        let (there, back) =
+            tokio::join!(give(one, two, caller("p", 1)), give(two, one, caller("q", 1)),);
+        assert!(there.is_ok() || back.is_ok(), "{there:?} {back:?}");
+        assert!(holder().await.is_some());
     }
 
     #[tokio::test]

@@ -20,6 +20,7 @@ pub mod agents;
 pub mod attempt;
 pub mod clock;
 pub mod host;
+mod slot;
 pub mod start;
 pub mod stop;
 

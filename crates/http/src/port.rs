@@ -70,6 +70,19 @@ pub trait Host: Send + Sync + 'static {
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>>;
 
+    /// Takes a slot from a chat and gives it to another one, in one commit; the operation is stored with
+    /// what the new one changes. A repeat of the operation changes nothing.
+    ///
+    /// # Errors
+    /// Those of `submit`, for either chat; `slot_taken` where neither has it.
+    fn give_slot(
+        &self,
+        slot: String,
+        from: ChatId,
+        to: ChatId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<(), Refusal>>;
+
     /// Keeps what the caller is writing in a chat, and answers when. A repeat of the operation is
     /// answered as the first was, and stores nothing.
     ///

@@ -8,4 +8,4 @@ pub mod work;
 
 pub(crate) use self::core::keeper_events;
 pub use self::core::{Core, Prepared};
-pub use shell::{Handle, Message, Prepare, spawn};
+pub use shell::{Handle, Message, Part, Prepare, spawn};

@@ -42,8 +42,23 @@ pub enum Message {
         /// Where the answer goes, after the commit.
         reply: oneshot::Sender<Result<Reply, Refusal>>,
     },
+    /// Somebody wants something of several chats: hand out the unit of this one.
+    Part(Part),
     /// The host stops: hand out the unit of the stop, to be committed with all others.
     Prepare(Prepare),
+}
+
+/// One actor's part in a command about several chats.
+#[derive(Debug)]
+pub struct Part {
+    /// What is wanted of this one.
+    pub command: Box<Command>,
+    /// Who wants it.
+    pub caller: Caller,
+    /// Where the unit goes; none where nothing changes.
+    pub unit: oneshot::Sender<Result<Option<Unit>, Refusal>>,
+    /// Whether it was committed.
+    pub outcome: oneshot::Receiver<bool>,
 }
 
 /// One actor's part in the host's stop.
@@ -95,6 +110,9 @@ async fn refuse_all(
             Ok(Some(Message::Command { reply, .. })) => {
                 let _ = reply.send(Err(refusal.clone()));
             }
+            Ok(Some(Message::Part(part))) => {
+                let _ = part.unit.send(Err(refusal.clone()));
+            }
             Ok(Some(Message::Prepare(prepare))) => {
                 let _ = prepare.unit.send(None);
             }
@@ -123,6 +141,7 @@ pub(super) struct Actor {
 enum Asker {
     Nobody,
     Command(oneshot::Sender<Result<Reply, Refusal>>),
+    Part(oneshot::Sender<Result<Option<Unit>, Refusal>>, oneshot::Receiver<bool>),
     Stop(oneshot::Sender<Option<Unit>>, oneshot::Receiver<bool>),
 }
 
@@ -198,7 +217,7 @@ impl Actor {
                 },
                 message = messages.recv() => match message {
                     Some(prepare @ Message::Prepare(_)) => self.message(prepare).await,
-                    Some(command @ Message::Command { .. }) => waiting.push(command),
+                    Some(command @ (Message::Command { .. } | Message::Part(_))) => waiting.push(command),
                     None => break,
                 },
                 _ = &mut finding => break,
@@ -224,6 +243,10 @@ impl Actor {
                 };
                 let asked = Asked { command: *command, caller, kind };
                 (self.work.command(asked, &mut moment), Asker::Command(reply))
+            }
+            Message::Part(Part { command, caller, unit, outcome }) => {
+                let asked = Asked { command: *command, caller, kind: None };
+                (self.work.part(asked, &mut moment), Asker::Part(unit, outcome))
             }
             Message::Prepare(Prepare { why, unit, outcome }) => {
                 (self.work.prepare_stop(why, &mut moment), Asker::Stop(unit, outcome))
@@ -280,6 +303,11 @@ impl Actor {
                     }
                     return;
                 }
+                Next::HandPart(part) => {
+                    let asker = std::mem::replace(&mut asker, Asker::Nobody);
+                    let stored = hand_part(asker, part.map(|unit| unit.map(|unit| *unit))).await;
+                    self.work.stop_stored(stored)
+                }
                 Next::HandOut(unit) => {
                     let asker = std::mem::replace(&mut asker, Asker::Nobody);
                     let stored = hand_out(asker, unit.map(|unit| *unit)).await;
@@ -295,6 +323,14 @@ async fn hand_out(asker: Asker, unit: Option<Unit>) -> bool {
     let Asker::Stop(host, outcome) = asker else { return false };
     let some = unit.is_some();
     let _ = host.send(unit);
+    some && outcome.await == Ok(true)
+}
+
+/// Gives the host its unit of a command, if there is one; whether it was stored then.
+async fn hand_part(asker: Asker, part: Result<Option<Unit>, Refusal>) -> bool {
+    let Asker::Part(host, outcome) = asker else { return false };
+    let some = matches!(part, Ok(Some(_)));
+    let _ = host.send(part);
     some && outcome.await == Ok(true)
 }
 

@@ -31,6 +31,9 @@ pub enum Next {
     /// The unit goes to the host, which commits it with all others, or has nothing to stop:
     /// [`Work::stop_stored`].
     HandOut(Option<Box<Unit>>),
+    /// The unit of a command about several chats goes to the host, which commits it with those of the
+    /// others, or the command is refused: [`Work::stop_stored`].
+    HandPart(Result<Option<Box<Unit>>, Refusal>),
     /// The chat is loaded anew: [`Work::loaded`].
     Load,
     /// What the chat owes is done: [`Work::reconciled`].
@@ -54,6 +57,7 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 enum Request {
     Command(Box<Asked>),
+    Part(Box<Asked>),
     Stop(StopWhy),
 }
 
@@ -80,7 +84,7 @@ enum Doing {
         reply: Reply,
         reloaded: Reloaded,
     },
-    /// The host has its part of the stop.
+    /// The host has its part of the stop, or of a command about several chats.
     Stop,
     /// The chat is being loaded.
     Load(AfterLoad),
@@ -207,6 +211,11 @@ impl Work {
         self.request(Request::Command(Box::new(asked)), moment)
     }
 
+    /// Somebody wants something of several chats: this one's part is committed by the host.
+    pub fn part(&mut self, asked: Asked, moment: Moment<'_>) -> Next {
+        self.request(Request::Part(Box::new(asked)), moment)
+    }
+
     /// The host stops.
     pub fn prepare_stop(&mut self, why: StopWhy, moment: Moment<'_>) -> Next {
         self.request(Request::Stop(why), moment)
@@ -223,6 +232,7 @@ impl Work {
         self.doing = Doing::Nothing;
         match self.request.take() {
             Some(Request::Command(asked)) => self.decide(asked, Reloaded::No, moment),
+            Some(Request::Part(asked)) => self.decide_part(*asked, moment),
             Some(Request::Stop(why)) => self.decide_stop(why, moment),
             None => Next::Rest,
         }
@@ -238,12 +248,7 @@ impl Work {
             Err(refusal) => return self.answer(Err(refusal)),
         };
         let caller = &asked.caller;
-        let stored = caller.operation.clone().map(|operation| Operation {
-            principal: caller.principal.clone(),
-            key: operation.key,
-            body: operation.body,
-            reply: reply.clone(),
-        });
+        let stored = Operation::of(caller, reply.clone());
         let Some(mut unit) = self.core.prepare(given.at, stored).unit else {
             return self.answer(Ok(reply));
         };
@@ -252,6 +257,20 @@ impl Work {
         }
         self.doing = Doing::Command { asked, reply, reloaded };
         Next::Commit(Box::new(unit))
+    }
+
+    fn decide_part(&mut self, asked: Asked, moment: Moment<'_>) -> Next {
+        let given = moment();
+        let reply = match self.core.command(asked.command, &given) {
+            Ok(reply) => reply,
+            Err(refusal) => return Next::HandPart(Err(refusal)),
+        };
+        let stored = Operation::of(&asked.caller, reply);
+        let unit = self.core.prepare(given.at, stored).unit.map(Box::new);
+        if unit.is_some() {
+            self.doing = Doing::Stop;
+        }
+        Next::HandPart(Ok(unit))
     }
 
     fn decide_stop(&mut self, why: StopWhy, moment: Moment<'_>) -> Next {
@@ -330,7 +349,7 @@ impl Work {
         }
     }
 
-    /// The host has stored the stop, or not.
+    /// The host has stored what was handed out, or not.
     pub fn stop_stored(&mut self, stored: bool) -> Next {
         let Doing::Stop = std::mem::replace(&mut self.doing, Doing::Nothing) else {
             return Next::Rest;

@@ -27,8 +27,7 @@ request! {
 /// How often a slot is taken from whoever took it meanwhile, before that is the answer.
 const TRIES_MAX: usize = 4;
 
-/// Gives a slot to a chat, whoever had it. The two chats change one after the other: cut short in
-/// between the slot is nobody's, and a repeat gives it to whom it was to go.
+/// Gives a slot to a chat, whoever had it. Both chats change, or neither.
 #[utoipa::path(
     put,
     path = "/slots/{slot}",
@@ -61,22 +60,13 @@ async fn rebind(app: &App, id: ChatId, slot: &str, caller: &Caller) -> Answer<()
         }
         let holder = app.store.chat_by_slot(slot.to_owned()).await.map_err(unread)?;
         let holder = holder.map(|holder| holder.id).filter(|holder| *holder != id);
-        // The key is spent by what gives the slot, not by what takes it away: until it is given, a
-        // repeat takes it from whoever has it then.
-        let keyless = Caller { operation: None, ..caller.clone() };
-        if let Some(holder) = holder {
-            set(app, holder, "", keyless.clone()).await?;
-        }
-        match set(app, id, slot, caller.clone()).await {
-            Ok(()) => return Ok(()),
+        let given = match holder {
+            Some(holder) => app.host.give_slot(slot.to_owned(), holder, id, caller.clone()).await,
+            None => set(app, id, slot, caller.clone()).await,
+        };
+        match given {
             Err(refusal) if refusal.code == Code::SlotTaken && tries < TRIES_MAX => tries += 1,
-            Err(refusal) => {
-                if let Some(holder) = holder {
-                    // Where somebody else has it by now, it is theirs.
-                    let _ = set(app, holder, slot, keyless).await;
-                }
-                return Err(refusal.into());
-            }
+            given => return Ok(given?),
         }
     }
 }

@@ -12,7 +12,7 @@ use holdfast_core::decide::{Decision, decide};
 use holdfast_core::fact::Secret;
 use holdfast_core::head::Chat;
 use holdfast_core::ids::{AttemptId, ChatId, MessageId};
-use holdfast_core::input::{Command, Given, Input, KeeperEvent, Reply};
+use holdfast_core::input::{ChangeChat, Command, Given, Input, KeeperEvent, Reply};
 use holdfast_core::provider::ProviderEvent;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
@@ -42,7 +42,7 @@ struct Inner {
     clock: AtomicI64,
     ids: AtomicU64,
     told: Mutex<Vec<String>>,
-    meanwhile: Mutex<Option<(ChatId, Command)>>,
+    meanwhile: Mutex<Vec<(ChatId, Command)>>,
     search: Option<Search>,
     /// Where the index is.
     dir: Option<tempfile::TempDir>,
@@ -116,10 +116,17 @@ impl Fake {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
     }
 
-    /// What somebody else does right after the next command.
-    pub(crate) fn meanwhile(&self, chat: ChatId, command: Command) {
-        let mut meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
-        *meanwhile = Some((chat, command));
+    /// What somebody else does right before the next slot changes hands.
+    pub(crate) fn meanwhile(&self, commands: impl Into<Vec<(ChatId, Command)>>) {
+        *self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner) = commands.into();
+    }
+
+    async fn interrupted(&self) {
+        let meanwhile =
+            std::mem::take(&mut *self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner));
+        for (chat, command) in meanwhile {
+            self.put(chat, Input::Command(command)).await;
+        }
     }
 
     pub(crate) fn say_live(&self, delta: Delta) {
@@ -171,6 +178,18 @@ impl Fake {
         clear_draft: Option<String>,
     ) -> Result<Decision, Refusal> {
         let _alone = self.0.one_at_a_time.lock().await;
+        let (decision, unit) = self.unit(id, input, operation, clear_draft).await?;
+        self.commit(vec![unit]).await?;
+        Ok(decision)
+    }
+
+    async fn unit(
+        &self,
+        id: ChatId,
+        input: Input,
+        operation: Option<(String, OperationKey)>,
+        clear_draft: Option<String>,
+    ) -> Result<(Decision, Unit), Refusal> {
         let mut chat = self.load(id).await;
         let after = chat.head.seq;
         let given = self.given(id);
@@ -193,13 +212,16 @@ impl Fake {
             operation,
             clear_draft,
         };
-        self.0.store.commit(vec![unit]).await.map_err(|fault| match fault {
+        Ok((decision, unit))
+    }
+
+    async fn commit(&self, units: Vec<Unit>) -> Result<(), Refusal> {
+        self.0.store.commit(units).await.map(drop).map_err(|fault| match fault {
             holdfast_store::CommitError::SlotTaken { slot } => {
                 Refusal::new(Code::SlotTaken, format!("The slot {slot:?} is taken.")).field("slot")
             }
             fault => panic!("{fault}"),
-        })?;
-        Ok(decision)
+        })
     }
 
     /// What is stored under the caller's key.
@@ -222,10 +244,6 @@ impl Fake {
         let clear = matches!(command, Command::Send { .. }).then(|| caller.principal.clone());
         let operation = caller.operation.map(|operation| (caller.principal, operation));
         let decision = self.decide(chat, Input::Command(command), operation, clear).await?;
-        let meanwhile = self.0.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((chat, command)) = meanwhile {
-            self.put(chat, Input::Command(command)).await;
-        }
         Ok(decision.reply.unwrap())
     }
 }
@@ -292,6 +310,27 @@ impl Host for Fake {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let this = self.clone();
         async move { this.act(chat, command, caller).await }.boxed()
+    }
+    fn give_slot(
+        &self,
+        slot: String,
+        from: ChatId,
+        to: ChatId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<(), Refusal>> {
+        let this = self.clone();
+        async move {
+            this.interrupted().await;
+            let change =
+                |slot| Command::Change(ChangeChat { slot: Some(slot), ..Default::default() });
+            let _alone = this.0.one_at_a_time.lock().await;
+            let key = caller.operation.map(|operation| (caller.principal, operation));
+            let take = Input::Command(change(String::new()));
+            let (_, old) = this.unit(from, take, None, None).await?;
+            let (_, new) = this.unit(to, Input::Command(change(slot)), key, None).await?;
+            this.commit(vec![old, new]).await
+        }
+        .boxed()
     }
     fn keep_draft(
         &self,

@@ -85,8 +85,11 @@ async fn a_repeat_answers_the_first_row_and_takes_the_slot_from_nobody() {
 #[tokio::test]
 async fn a_slot_that_somebody_else_took_meanwhile_is_given_all_the_same() {
     let desk = Desk::new().await;
-    let taken = ChangeChat { slot: Some("desk".to_owned()), ..ChangeChat::default() };
-    desk.border.host.meanwhile(desk.three, Command::Change(taken));
+    let slot = |slot: &str| {
+        let slot = Some(slot.to_owned());
+        Command::Change(ChangeChat { slot, ..ChangeChat::default() })
+    };
+    desk.border.host.meanwhile([(desk.one, slot("")), (desk.three, slot("desk"))]);
     let got = desk.give(desk.two, "k").await;
     assert_eq!((got.status.as_u16(), &got.json()["slot"]), (200, &json!("desk")));
     assert_eq!(desk.holder().await, Some(desk.two));
@@ -95,7 +98,7 @@ async fn a_slot_that_somebody_else_took_meanwhile_is_given_all_the_same() {
 #[tokio::test]
 async fn a_slot_that_cannot_be_given_stays_where_it_was() {
     let desk = Desk::new().await;
-    desk.border.host.meanwhile(desk.two, Command::Delete);
+    desk.border.host.meanwhile([(desk.two, Command::Delete)]);
     let got = desk.give(desk.two, "k").await;
     assert_eq!((got.status.as_u16(), got.code().as_str()), (404, "chat_not_found"));
     assert_eq!(desk.holder().await, Some(desk.one));

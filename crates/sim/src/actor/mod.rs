@@ -181,6 +181,8 @@ impl Actor {
                 };
                 return Doing::Stored { ticket: w.journal.submit(vec![*unit], cause) };
             }
+            // Nobody here wants something of several chats.
+            Next::HandPart(_) => self.work.stop_stored(false),
             Next::HandOut(unit) => {
                 let some = unit.is_some();
                 if host.prepared(self.id, unit.map(|unit| *unit)) == Taken::Yes && some {
