@@ -100,6 +100,8 @@ fn disorders(wish: &Wish) -> bool {
             | Command::SendNow { .. }
             | Command::Interrupt
             | Command::StopAgent
+            // What waits then is passed by a person's next message.
+            | Command::Close { .. }
             | Command::Resolve { .. }
             | Command::Resume { .. }
             | Command::Send { .. } => true,
@@ -111,7 +113,6 @@ fn disorders(wish: &Wish) -> bool {
             | Command::ResumeQueue
             | Command::StopTask { .. }
             | Command::Answer { .. }
-            | Command::Close { .. }
             | Command::Reopen
             | Command::Delete
             | Command::Dismiss { .. }

@@ -191,7 +191,7 @@ export interface Waiting {
   at: string;
 }
 
-export type Held = "stop" | "person" | "dismiss" | "offer" | "start_failed";
+export type Held = "stop" | "close" | "person" | "dismiss" | "offer" | "start_failed";
 
 export interface Queue {
   items: Waiting[];

@@ -198,6 +198,7 @@ export const TEXTS = {
   "queue.held.person": "paused",
   "queue.held.dismiss": "held since its offer was dismissed",
   "queue.held.offer": "held until the offer is resumed or dismissed",
+  "queue.held.close": "held since the chat was closed",
   "queue.held.start_failed": "held since the agent could not be started",
   "queue.pause": "Pause",
   "queue.resume": "Let it run",

@@ -38,7 +38,7 @@ export function QueueList({ id }: { id: string }) {
     { label: t("queue.now"), act: () => act(`${one.message}/send-now`, {}, "POST") },
   ];
   // A person's own pause may be lifted here; an offer or a failed start has its own buttons.
-  const own = queue.reason === "stop" || queue.reason === "person" || queue.reason === "dismiss";
+  const own = ["stop", "close", "person", "dismiss"].includes(queue.reason ?? "");
   return (
     <section
       aria-label={tn("queue.title", queue.items.length)}
