@@ -181,7 +181,13 @@ fn a_chat_that_never_had_a_session_is_not_dead() {
     let host = place.start();
     let chat = host.open();
     let message = host.send(&chat, "kept");
-    host.wait("the agent", || !place.processes().is_empty());
+    // Of a start of which nobody has written down that it came about nothing is left: it is made again.
+    host.wait("the agent, on record", || {
+        place.attempts().iter().any(|attempt| {
+            let record = place.data_dir().join("attempts").join(attempt).join("record");
+            std::fs::read_to_string(record).is_ok_and(|record| record.contains("\"agent\":{"))
+        })
+    });
     host.kill_everything();
 
     place.env.clear();
