@@ -63,6 +63,9 @@ export async function signedIn(
   const page = await made.newPage();
   await page.goto(await host.link());
   await page.getByRole("navigation", { name: "Open chats" }).waitFor();
+  // The list is drawn before the host has answered: who leaves the page then is not signed in, and
+  // the link is used up.
+  await until("the cookie", async () => (await made.cookies()).length > 0);
   if (path !== "/") await page.goto(host.url + path);
   return page;
 }
