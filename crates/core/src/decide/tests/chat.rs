@@ -263,6 +263,13 @@ fn what_happens_unseen_makes_a_chat_unread() {
     assert!(!unread(&scene), "who writes has seen it");
     scene.sends("app", Author::App, Send::Queue).runs();
     assert!(unread(&scene));
+    // An offer is seen before a failed resume of it is not.
+    let mut scene = Scene::starting();
+    scene.born().quit().dies();
+    assert!(scene.has_offer() && unread(&scene));
+    change(&mut scene, |c| c.unread = Some(false));
+    scene.resume().born().start_fails(StartFault::LoginNeeded);
+    assert!(unread(&scene));
 }
 
 #[test]

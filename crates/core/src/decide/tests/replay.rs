@@ -121,3 +121,15 @@ fn what_was_settled_is_disproved_by_a_history_that_ends_right_before_it() {
         }
     }
 }
+
+/// Everything was lost in the turn of `m2`, which came after the settled `m1`: a history that ends with
+/// another message may end with that one, and one that is too short says nothing of `m1` alone.
+#[test]
+fn what_was_settled_is_not_disproved_while_a_later_message_is_in_doubt() {
+    let mut scene = Scene::idle();
+    scene.send("m1").runs().send("m2").written().taken();
+    scene.dead(Death::HostLost, Boot::Other);
+    assert_eq!(scene.stranded(), ["m2 asking"]);
+    scene.resume().born().replays(1, Some("m0"));
+    assert!(!scene.last().contains(&"disproved m1".to_owned()), "{:?}", scene.last());
+}
