@@ -397,7 +397,6 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
             head.handle = None;
             head.recap = Some(*recap);
             head.session_messages = 0;
-            head.settled = None;
             if let Some(attempt) = &mut head.attempt {
                 attempt.left = true;
             }

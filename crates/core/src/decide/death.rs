@@ -41,7 +41,7 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     }
     d.push(Fact::AttemptEnded { attempt: attempt.id, death });
     settle_outstanding(d, &attempt, missing);
-    if boot == Boot::Other && attempt.capabilities.load {
+    if boot == Boot::Other {
         suspect_settled(d);
     }
     offer::show(d);

@@ -207,6 +207,9 @@ fn what_the_host_sent_to_the_session_that_is_left_is_not_sent_to_the_new_one() {
     fresh(&mut scene, "one", Some(Choice::Arrived));
     scene.born().ready_as("new root", ABLE).written().lost();
     assert_eq!(scene.stranded(), ["continuation asking"]);
+    let mut unasked = scene.clone();
+    fresh(&mut unasked, "two", None);
+    assert_eq!(why(&unasked), None, "what becomes of the host's own words is nobody's choice");
     fresh(&mut scene, "two", Some(Choice::SendAgain));
     let told = ["failure cleared", "resume", "withdrawn continuation startedfresh"];
     assert_eq!(scene.last()[..3], told);
