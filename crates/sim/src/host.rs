@@ -231,7 +231,7 @@ pub(crate) fn step_stop(w: &mut World) {
             let stored = w.journal.answer(ticket) == Some(Ok(()));
             for chat in chats {
                 if let Some(actor) = host.actors.get_mut(&chat) {
-                    actor.stop_stored(stored);
+                    actor.handed_stored(stored);
                 }
             }
             host.stopping = Some(Stopping::Ending { until: w.clock.awake + DEATHS_MICROS });

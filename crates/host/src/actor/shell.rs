@@ -306,12 +306,12 @@ impl Actor {
                 Next::HandPart(part) => {
                     let asker = std::mem::replace(&mut asker, Asker::Nobody);
                     let stored = hand_part(asker, part.map(|unit| unit.map(|unit| *unit))).await;
-                    self.work.stop_stored(stored)
+                    self.work.handed_stored(stored)
                 }
                 Next::HandOut(unit) => {
                     let asker = std::mem::replace(&mut asker, Asker::Nobody);
                     let stored = hand_out(asker, unit.map(|unit| *unit)).await;
-                    self.work.stop_stored(stored)
+                    self.work.handed_stored(stored)
                 }
             };
         }

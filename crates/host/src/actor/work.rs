@@ -29,10 +29,10 @@ pub enum Next {
     /// The unit is committed: [`Work::stored`].
     Commit(Box<Unit>),
     /// The unit goes to the host, which commits it with all others, or has nothing to stop:
-    /// [`Work::stop_stored`].
+    /// [`Work::handed_stored`].
     HandOut(Option<Box<Unit>>),
     /// The unit of a command about several chats goes to the host, which commits it with those of the
-    /// others, or the command is refused: [`Work::stop_stored`].
+    /// others, or the command is refused: [`Work::handed_stored`].
     HandPart(Result<Option<Box<Unit>>, Refusal>),
     /// The chat is loaded anew: [`Work::loaded`].
     Load,
@@ -349,8 +349,9 @@ impl Work {
         }
     }
 
-    /// The host has stored what was handed out, or not.
-    pub fn stop_stored(&mut self, stored: bool) -> Next {
+    /// The host has stored what was handed out (its part of a stop, or of a command about several
+    /// chats), or not.
+    pub fn handed_stored(&mut self, stored: bool) -> Next {
         let Doing::Stop = std::mem::replace(&mut self.doing, Doing::Nothing) else {
             return Next::Rest;
         };

@@ -182,13 +182,13 @@ impl Actor {
                 return Doing::Stored { ticket: w.journal.submit(vec![*unit], cause) };
             }
             // Nobody here wants something of several chats.
-            Next::HandPart(_) => self.work.stop_stored(false),
+            Next::HandPart(_) => self.work.handed_stored(false),
             Next::HandOut(unit) => {
                 let some = unit.is_some();
                 if host.prepared(self.id, unit.map(|unit| *unit)) == Taken::Yes && some {
                     return Doing::Prepared;
                 }
-                self.work.stop_stored(false)
+                self.work.handed_stored(false)
             }
             Next::Load => {
                 let loaded = reload(w, self.id);
@@ -253,9 +253,9 @@ impl Actor {
     }
 
     /// The host's stop was stored, or not.
-    pub(crate) fn stop_stored(&mut self, stored: bool) {
+    pub(crate) fn handed_stored(&mut self, stored: bool) {
         if let Doing::Prepared = self.doing {
-            self.doing = Doing::Next(self.work.stop_stored(stored));
+            self.doing = Doing::Next(self.work.handed_stored(stored));
         }
     }
 
