@@ -41,6 +41,7 @@ pub fn acp(data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
         handle: None,
+        fork_of: None,
         history: History::Ask,
         model: None,
         mode: None,

@@ -17,6 +17,17 @@ pub struct Handle {
     pub leaf: String,
 }
 
+/// From where in a conversation an agent can begin another one that knows what came before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forks {
+    /// From nowhere.
+    #[default]
+    Nowhere,
+    /// From where the conversation is now.
+    AtTheEnd,
+}
+
 /// What this agent, in this attempt, can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -31,6 +42,8 @@ pub struct Capabilities {
     pub stop_task: bool,
     /// The end of a turn that the agent opened by itself is told (ACP tells none).
     pub own_turns_end: bool,
+    /// From where another conversation can be begun.
+    pub forks: Forks,
 }
 
 /// A frame that a codec wants written, in the provider's own words; the id of a request is the
