@@ -7,6 +7,7 @@
 mod attempt;
 mod chat;
 mod death;
+mod fork;
 mod idle;
 mod message;
 mod offer;
@@ -80,6 +81,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
     }
     match command {
         Command::Open { .. } => chat::open(d, command),
+        Command::Fork { at } => fork::fork(d, at),
         Command::Change(change) => chat::change(d, change),
         Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),

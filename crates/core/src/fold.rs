@@ -21,6 +21,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
     chat.head.seq = Seq(chat.head.seq.0.saturating_add(1));
     match fact {
         Fact::ChatOpened { .. }
+        | Fact::ChatForked(_)
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
         | Fact::ChatPinned { .. }
@@ -133,6 +134,15 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.cwd.clone_from(cwd);
             head.model.clone_from(model);
             head.mode.clone_from(mode);
+        }
+        Fact::ChatForked(fork) => {
+            head.fork = Some(fork.handle.clone());
+            head.forked_from = Some(fork.from);
+            head.places = fork.at;
+            head.session_messages = fork.messages;
+            head.attempts = fork.attempts;
+            head.turns = fork.turns;
+            head.host_items = fork.host_items;
         }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
@@ -275,8 +285,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 attempt.phase = Phase::Ready;
                 attempt.capabilities = *capabilities;
             }
+            head.known = *capabilities;
             if !head.attempt.as_ref().is_some_and(|attempt| attempt.left) {
-                if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
+                let copied = head.fork.take().is_some();
+                let another = head.handle.as_ref().is_none_or(|old| old.root != handle.root);
+                if another && !copied {
                     head.session_messages = 0;
                     head.settled = None;
                 }
@@ -395,6 +408,7 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
         }
         Fact::SessionLeft { recap } => {
             head.handle = None;
+            head.fork = None;
             head.recap = Some(*recap);
             head.session_messages = 0;
             if let Some(attempt) = &mut head.attempt {

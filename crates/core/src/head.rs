@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::activity::Shown;
 use crate::fact::{Author, Paused, Secret, StopWhy};
 use crate::frame::Issued;
-use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use crate::ids::{AttemptId, ChatId, FrameNo, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use crate::offer::{Cause, TaskCounts};
 use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind};
 use crate::time::Micros;
@@ -355,6 +355,15 @@ pub struct Head {
     pub tuned: bool,
     /// The agent's session.
     pub handle: Option<Handle>,
+    /// The session that the chat's own has yet to be made a copy of.
+    #[serde(default)]
+    pub fork: Option<Handle>,
+    /// The chat that it was forked from.
+    #[serde(default)]
+    pub forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    #[serde(default)]
+    pub known: Capabilities,
     /// The recap that a new session has yet to be told, before anything else.
     #[serde(default)]
     pub recap: Option<MessageId>,
@@ -423,6 +432,9 @@ impl Default for Head {
             marks: Marks::default(),
             tuned: false,
             handle: None,
+            fork: None,
+            forked_from: None,
+            known: Capabilities::default(),
             recap: None,
             session_messages: 0,
             attempts: 0,

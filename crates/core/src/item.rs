@@ -119,6 +119,13 @@ pub enum Notice {
     MessageLost,
     /// A line of the agent could not be taken in.
     LineSkipped,
+    /// The chat begins here as another one was.
+    Forked {
+        /// That chat.
+        from: ChatId,
+    },
+    /// The agent's copy of the other chat's session holds more than the transcript shows.
+    ForkHoldsMore,
 }
 
 /// What an item holds beside its texts.

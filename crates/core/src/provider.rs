@@ -21,11 +21,12 @@ pub struct Handle {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forks {
-    /// From nowhere.
-    #[default]
-    Nowhere,
     /// From where the conversation is now.
     AtTheEnd,
+    /// From nowhere, as far as this build knows.
+    #[default]
+    #[serde(other)]
+    Nowhere,
 }
 
 /// What this agent, in this attempt, can do.
@@ -44,6 +45,18 @@ pub struct Capabilities {
     pub own_turns_end: bool,
     /// From where another conversation can be begun.
     pub forks: Forks,
+}
+
+impl Capabilities {
+    /// Nothing beyond turns.
+    pub const NONE: Self = Self {
+        load: false,
+        resume: false,
+        steer: false,
+        stop_task: false,
+        own_turns_end: false,
+        forks: Forks::Nowhere,
+    };
 }
 
 /// A frame that a codec wants written, in the provider's own words; the id of a request is the

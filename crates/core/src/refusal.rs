@@ -86,6 +86,8 @@ codes! {
     ChatClosed = "chat_closed", 409;
     /// The chat is pinned, and pinned chats are not deleted.
     ChatPinned = "chat_pinned", 409;
+    /// The chat is doing something, and this needs it to rest.
+    ChatBusy = "chat_busy", 409;
     /// The chat is open.
     ChatOpen = "chat_open", 409;
     /// The chat has facts that this build cannot read; it can only be looked at.

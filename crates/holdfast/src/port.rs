@@ -128,11 +128,22 @@ impl Port for Border {
                 slot: wanted.slot,
                 model: wanted.model,
                 mode: wanted.mode,
+                fork: None,
                 message: wanted.message,
             };
             host.open(open, caller).await
         }
         .boxed()
+    }
+
+    fn fork(
+        &self,
+        chat: ChatId,
+        at: u64,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move { host.fork(chat, at, caller).await }.boxed()
     }
 
     fn submit(

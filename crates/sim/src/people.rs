@@ -106,6 +106,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::Resume { .. }
             | Command::Send { .. } => true,
             Command::Open { .. }
+            | Command::Fork { .. }
             | Command::Change(_)
             | Command::EditQueued { .. }
             | Command::WithdrawQueued { .. }

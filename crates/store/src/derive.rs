@@ -69,6 +69,7 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
         marks: Marks::default(),
         model: None,
         mode: None,
+        forked_from: None,
         shown: Shown::ToCheck,
         since: at,
         evidence: "unreadable".to_owned(),

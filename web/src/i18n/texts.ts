@@ -154,6 +154,8 @@ export const TEXTS = {
   "notice.turn_failed": "The agent ended this turn with an error.",
   "notice.prompt_cancelled": "The agent took its question back.",
   "notice.task_not_stopped": "A task could not be stopped.",
+  "notice.forked": "Forked from another chat. What is older than what is shown here is there.",
+  "notice.fork_holds_more": "The other chat went on before its session was copied: the agent knows more than is shown here.",
   "notice.message_lost": "The agent does not have this message.",
   "notice.line_skipped": "A line of the agent could not be stored and was passed over.",
   "notice.other": "{kind}",

@@ -4,6 +4,7 @@
 mod attempt;
 mod chat;
 mod death;
+mod fork;
 mod fresh;
 mod idle;
 mod invariants;
@@ -37,15 +38,15 @@ use crate::input::{
 use crate::item::Row;
 use crate::offer::{Cause, Snapshot};
 use crate::provider::{
-    Asked, Capabilities, Handle, PromptKind, PromptOption, ProviderEvent, StartFault, TaskKind,
-    TurnEnd,
+    Asked, Capabilities, Forks, Handle, PromptKind, PromptOption, ProviderEvent, StartFault,
+    TaskKind, TurnEnd,
 };
 use crate::refusal::{Code, Refusal};
 use crate::time::{Awake, Micros};
 
 /// What the agent of most scenes can do: what an ACP agent with `session/load` can.
 pub(super) const ABLE: Capabilities =
-    Capabilities { load: true, resume: false, steer: false, stop_task: true, own_turns_end: false };
+    Capabilities { load: true, stop_task: true, forks: Forks::AtTheEnd, ..Capabilities::NONE };
 
 /// A close that ends what is left over.
 pub(super) const CLOSE: Command = Command::Close { leftovers: crate::input::Leftovers::End };
@@ -451,6 +452,7 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
         slot: None,
         model: None,
         mode: None,
+        fork: None,
         message: message.map(|name| (id(name), format!("text of {name}"), Author::Person)),
     }
 }

@@ -145,6 +145,9 @@ struct Told {
     cause: Option<words::Cause>,
     /// Of a start that failed: the code.
     code: Option<String>,
+    /// Of a fork: the other chat.
+    #[schema(value_type = Option<ids::ChatId>)]
+    chat: Option<ChatId>,
 }
 
 impl Item {
@@ -267,7 +270,7 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain = |kind| Self { kind, cause: None, code: None };
+        let plain = |kind| Self { kind, cause: None, code: None, chat: None };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -282,6 +285,10 @@ impl Told {
             Notice::TaskNotStopped => plain(words::NoticeKind::TaskNotStopped),
             Notice::MessageLost => plain(words::NoticeKind::MessageLost),
             Notice::LineSkipped => plain(words::NoticeKind::LineSkipped),
+            Notice::Forked { from } => {
+                Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
+            }
+            Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
         }
     }
 }

@@ -25,6 +25,9 @@ pub(crate) struct Row {
     model: Option<String>,
     /// The agent's mode, where one was chosen or told.
     mode: Option<String>,
+    /// The chat that it was forked from.
+    #[schema(value_type = Option<ids::ChatId>)]
+    forked_from: Option<ChatId>,
     /// Its project.
     project: Option<String>,
     /// The directory in which the agent works.
@@ -174,6 +177,7 @@ impl Row {
             model: summary.model,
             mode: summary.mode,
             project,
+            forked_from: summary.forked_from,
             cwd: summary.cwd,
             state: words::life(summary.life),
             status: Status {

@@ -86,7 +86,7 @@ words! {
     /// What the host tells in a transcript.
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
-        MessageLost LineSkipped
+        MessageLost LineSkipped Forked ForkHoldsMore
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }

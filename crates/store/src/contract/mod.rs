@@ -2,6 +2,7 @@
 
 mod chats;
 pub(crate) mod feed;
+mod forks;
 mod items;
 mod journal;
 pub(crate) mod messages;
@@ -125,6 +126,9 @@ contract! {
         a_deleted_chat_is_gone,
         a_draft_is_kept_until_a_message_clears_it,
         a_draft_is_put_once_under_one_key;
+    forks:
+        a_fork_shows_what_the_other_chat_had,
+        a_fork_copies_a_bounded_end;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,

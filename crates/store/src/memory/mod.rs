@@ -2,6 +2,7 @@
 //! when it cuts the power.
 
 mod chat;
+mod fork;
 mod project;
 mod query;
 mod store;

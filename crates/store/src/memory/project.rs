@@ -68,6 +68,8 @@ fn apply_fact(
             chat.title.clone_from(title);
             chat.slot.clone_from(slot);
         }
+        // What it shows of the other chat is copied by the store, which knows both.
+        Fact::ChatForked(_) => {}
         Fact::ChatTitled { title, .. } => chat.title = Some(title.clone()),
         Fact::SlotBound { slot } => chat.slot.clone_from(slot),
         Fact::ChatPinned { .. }

@@ -44,6 +44,7 @@ macro_rules! kinds {
 
 kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
+    Fact::ChatForked(_) => "chat_forked",
     Fact::ChatTitled { .. } => "chat_titled",
     Fact::ChatPinned { .. } => "chat_pinned",
     Fact::ChatFiled { .. } => "chat_filed",

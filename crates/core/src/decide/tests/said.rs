@@ -18,6 +18,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
     Some(match fact {
         Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => return None,
         Fact::ChatOpened { .. } => "opened".to_owned(),
+        Fact::ChatForked(_) => "forked".to_owned(),
         Fact::ChatTitled { title, .. } => format!("titled {title}"),
         Fact::SlotBound { .. } => "slot".to_owned(),
         Fact::ChatClosed => "closed".to_owned(),
