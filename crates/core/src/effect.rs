@@ -56,7 +56,7 @@ pub fn forks(chat: &Chat) -> bool {
 #[must_use]
 pub fn owes(chat: &Chat) -> bool {
     let head = &chat.head;
-    let runs = head.life == Life::Open && (next(chat).is_some() || asks(chat) || forks(chat));
+    let runs = head.life == Life::Open && (next(chat).is_some() || asks(chat));
     head.attempt.is_some() || runs
 }
 

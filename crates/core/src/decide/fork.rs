@@ -18,7 +18,7 @@ pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
             return Err(Refusal::new(Code::NotSupported, text));
         }
     }
-    let Some(handle) = head.handle.clone().filter(|_| head.recap.is_none()) else {
+    let Some(handle) = head.handle.clone() else {
         let text = "The chat has no session of its agent yet that could be forked. Send it a message first.";
         return Err(Refusal::new(Code::NotSupported, text));
     };
