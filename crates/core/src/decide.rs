@@ -8,6 +8,7 @@ mod attempt;
 mod chat;
 mod death;
 mod fork;
+mod grant;
 mod idle;
 mod message;
 mod offer;
@@ -100,6 +101,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
         Command::Answer { prompt, answer, by, device } => {
             prompt::answer(d, prompt, answer, by, device)
         }
+        Command::EndGrant { grant } => grant::end(d, grant),
         Command::Resume { recorded_at, choice, session, anyway } => {
             resume::resume(d, recorded_at, choice, session, anyway)
         }

@@ -5,7 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Answer, Outgoing};
-use crate::ids::{AttemptId, ChatId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use crate::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+};
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
 use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
@@ -410,6 +412,19 @@ pub enum Fact {
     },
     PromptGone {
         prompt: PromptId,
+    },
+
+    /// A person allowed for this chat, for good, what an agent wanted to do.
+    GrantGiven {
+        grant: GrantId,
+        deed: String,
+        /// What is allowed, cut to a label.
+        label: String,
+        by: String,
+    },
+    /// A person took that back.
+    GrantEnded {
+        grant: GrantId,
     },
 
     TaskStarted {

@@ -60,6 +60,8 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::AnswerTaken { .. }
         | Fact::AnswerLost { .. }
         | Fact::PromptGone { .. }
+        | Fact::GrantGiven { .. }
+        | Fact::GrantEnded { .. }
         | Fact::TaskStarted { .. }
         | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
         Fact::AttemptStarting { .. }
@@ -224,6 +226,13 @@ fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::PromptGone { prompt } => {
             head.prompts.remove(prompt);
             aside.prompts.remove(prompt);
+        }
+        Fact::GrantGiven { grant, deed, .. } => {
+            head.grants = grant.0;
+            aside.grants.insert(*grant, deed.clone());
+        }
+        Fact::GrantEnded { grant } => {
+            aside.grants.remove(grant);
         }
         Fact::TaskStarted { task, kind, label, foreground } => {
             if head.tasks.len() < LIVE_TASKS_MAX {

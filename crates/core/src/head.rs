@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::activity::Shown;
 use crate::fact::{Author, Paused, Secret, StopWhy};
 use crate::frame::Issued;
-use crate::ids::{AttemptId, ChatId, FrameNo, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use crate::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
+};
 use crate::offer::{Cause, TaskCounts};
 use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind};
 use crate::time::Micros;
@@ -31,6 +33,8 @@ pub struct Aside {
     pub tasks: BTreeMap<TaskId, String>,
     /// What is asked by live prompts.
     pub prompts: BTreeMap<PromptId, Asked>,
+    /// What a person allowed for good: the deed of each grant; at most `GRANTS_MAX`.
+    pub grants: BTreeMap<GrantId, String>,
     /// Processes that outlived their tool call, as last seen; told anew by whoever serves the keeper.
     pub leftovers: Vec<crate::activity::Leftover>,
 }
@@ -398,6 +402,9 @@ pub struct Head {
     pub exempt: Option<MessageId>,
     /// Prompts that are not over.
     pub prompts: BTreeMap<PromptId, Prompt>,
+    /// The number of the last grant.
+    #[serde(default)]
+    pub grants: u32,
     /// Live tasks that are told apart.
     pub tasks: BTreeMap<TaskId, Task>,
     /// Live tasks beyond those.
@@ -451,6 +458,7 @@ impl Default for Head {
             paused: None,
             exempt: None,
             prompts: BTreeMap::new(),
+            grants: 0,
             tasks: BTreeMap::new(),
             more_tasks: TaskCounts::default(),
             leftovers: 0,

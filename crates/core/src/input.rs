@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::{Author, Death, Fork, Secret, StopWhy};
 use crate::frame::Answer;
-use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, ReceiptId, TaskId};
+use crate::ids::{AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId};
 use crate::offer::Failure;
 use crate::provider::{ProviderEvent, StartFault};
 use crate::time::{Awake, Micros};
@@ -300,6 +300,10 @@ pub enum Command {
         answer: Answer,
         by: String,
         device: Option<String>,
+    },
+    /// What was allowed for good is asked again.
+    EndGrant {
+        grant: GrantId,
     },
     Close {
         leftovers: Leftovers,

@@ -205,6 +205,10 @@ pub struct Asked {
     /// The questions, where there are several or where text is allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// The [`crate::digest`] of all that is to be done, where the agent tells it whole: two approvals
+    /// with the same one ask for the very same thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<String>,
 }
 
 /// What an agent counted for a turn, in its own terms.

@@ -70,6 +70,8 @@ codes! {
     MessageNotFound = "message_not_found", 404;
     /// There is no such prompt.
     PromptNotFound = "prompt_not_found", 404;
+    /// There is no such grant.
+    GrantNotFound = "grant_not_found", 404;
     /// There is no such task.
     TaskNotFound = "task_not_found", 404;
     /// There is no such receipt.

@@ -114,6 +114,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::ResumeQueue
             | Command::StopTask { .. }
             | Command::Answer { .. }
+            | Command::EndGrant { .. }
             | Command::Reopen
             | Command::Delete
             | Command::Dismiss { .. }

@@ -8,7 +8,9 @@ use holdfast_core::fact::{
     WithdrawnWhy,
 };
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer};
-use holdfast_core::ids::{AttemptId, ChatId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use holdfast_core::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+};
 use holdfast_core::input::Choice;
 use holdfast_core::item::{ItemKind, Role};
 use holdfast_core::offer::{Action, Cause, Failure, PromptLine, Snapshot, TaskCounts, TaskLine};
@@ -117,6 +119,7 @@ fn asked() -> Asked {
         label: text("Run `ls`"),
         options: vec![option],
         questions: vec![question],
+        deed: Some(text("d")),
     }
 }
 
@@ -153,6 +156,8 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::AnswerTaken { prompt },
         Fact::AnswerLost { prompt, written: true },
         Fact::PromptGone { prompt },
+        Fact::GrantGiven { grant: GrantId(7), deed: text("d"), label: text("l"), by: text("ada") },
+        Fact::GrantEnded { grant: GrantId(7) },
         Fact::TaskStarted {
             task: TASK,
             kind: TaskKind::Monitor,

@@ -6,6 +6,7 @@ mod chat;
 mod death;
 mod fork;
 mod fresh;
+mod grant;
 mod idle;
 mod invariants;
 mod message;
@@ -96,7 +97,7 @@ pub(super) fn asks(kind: PromptKind, label: &str) -> Asked {
         kind: "allow_once".to_owned(),
     };
     let options = vec![option("yes"), option("no")];
-    Asked { kind, label: label.to_owned(), options, questions: Vec::new() }
+    Asked { kind, label: label.to_owned(), options, questions: Vec::new(), deed: None }
 }
 
 impl Scene {

@@ -38,6 +38,7 @@ pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
         label: "Which?".to_owned(),
         options: Vec::new(),
         questions: Vec::new(),
+        deed: None,
     };
     from.put([Fact::PromptOpened { prompt: PromptId::new(1, 1), item: asks, asked }]).await;
     let (turn, how, evidence) = (TurnId(1), TurnEnd::Completed, Evidence::Agent);

@@ -116,7 +116,8 @@ contract! {
         a_prompt_is_answered_once,
         an_answer_has_a_life,
         the_end_of_an_attempt_ends_what_it_had_going,
-        turns_are_listed_backwards;
+        turns_are_listed_backwards,
+        grants_are_kept_until_they_end;
     chats:
         a_slot_belongs_to_one_open_chat,
         a_slot_moves_within_one_group,

@@ -76,6 +76,8 @@ kinds! {
     Fact::InterruptRequested { .. } => "interrupt_requested",
     Fact::ItemAdded { .. } => "item_added",
     Fact::CallsAbandoned { .. } => "calls_abandoned",
+    Fact::GrantGiven { .. } => "grant_given",
+    Fact::GrantEnded { .. } => "grant_ended",
     Fact::PromptOpened { .. } => "prompt_opened",
     Fact::PromptAnswered { .. } => "prompt_answered",
     Fact::AnswerWritten { .. } => "answer_written",

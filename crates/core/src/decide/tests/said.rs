@@ -75,6 +75,8 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
             format!("{prompt} lost{}", if *written { " after written" } else { "" })
         }
         Fact::PromptGone { prompt } => format!("{prompt} gone"),
+        Fact::GrantGiven { grant, .. } => format!("{grant} given"),
+        Fact::GrantEnded { grant } => format!("{grant} ended"),
         Fact::TaskStarted { task, kind, .. } => format!("{task} started {}", lower(kind)),
         Fact::TaskEnded { task, how } => format!("{task} {}", lower(how)),
         Fact::AttemptStarting { origin, resuming, .. } => {

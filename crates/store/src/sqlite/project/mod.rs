@@ -129,6 +129,7 @@ impl Projection<'_> {
             | Fact::AnswerTaken { .. }
             | Fact::AnswerLost { .. }
             | Fact::PromptGone { .. } => self.prompt_fact(fact),
+            Fact::GrantGiven { .. } | Fact::GrantEnded { .. } => self.grant_fact(fact),
             Fact::TaskStarted { .. } | Fact::TaskEnded { .. } => self.task_fact(fact),
             Fact::AttemptStarting { .. } => self.forget_progress(),
             Fact::AttemptEnded { .. } => {
