@@ -14,8 +14,9 @@ use std::path::Path;
 use std::process::Command;
 
 use holdfast_testkit::host::{Place, TestHost};
-use holdfast_testkit::model::openai::ModelServer;
+use holdfast_testkit::model::ModelServer;
 use holdfast_testkit::opencode::{self, Alone};
+use holdfast_testkit::scripted::agent_table;
 use holdfast_testkit::{proc, scenario};
 use serde_json::{Value, json};
 
@@ -53,11 +54,7 @@ impl Lab {
 /// Writes the configuration; gives the arguments that name it.
 fn configure(root: &Path, program: &Path, model_port: u16) -> Vec<String> {
     let env = opencode::home(&root.join("agent-home"), model_port).unwrap();
-    let env: Vec<_> = env.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
-    let text = format!(
-        "[agents.opencode]\nkind = \"acp\"\ncommand = [{program:?}, \"acp\"]\nenv = {{ {} }}\n",
-        env.join(", ")
-    );
+    let text = agent_table("opencode", "acp", program, &["acp"], &env);
     let config = root.join("config.toml");
     fs::write(&config, text).unwrap();
     vec!["--config".to_owned(), config.into_os_string().into_string().unwrap()]

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use holdfast_testkit::model::openai::{ModelServer, TITLE};
+use holdfast_testkit::model::{ModelServer, Purpose, TITLE};
 use serde_json::{Value, json};
 
 /// Posts a body; gives the status and the body of the answer.
@@ -102,7 +102,7 @@ fn a_title_is_told_apart_and_all_bodies_are_kept() {
     post(server.port, &ask("hello"));
     let seen = server.seen();
     assert_eq!(seen.len(), 2);
-    assert!(seen[0].is_title);
+    assert_eq!(seen[0].purpose, Purpose::Title);
     let turns = server.turns();
     assert_eq!(turns.len(), 1);
     assert_eq!(turns[0].last_user_text(), "hello");
