@@ -13,6 +13,7 @@ pub mod acp;
 mod asks;
 pub mod claude;
 pub mod client;
+pub mod codex;
 pub mod events;
 pub mod evidence;
 pub mod host;

@@ -9,6 +9,17 @@ use super::wire::{Event, OUTPUT_TOKENS, Part, Reply, Wire};
 /// How the text begins by which Codex asks for a summary of the conversation.
 const SUM_UP: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
 
+/// The tags around what Codex puts where the user's texts are.
+const ADDED: [&str; 5] = [
+    "environment_context",
+    "turn_aborted",
+    "user_shell_command",
+    "skill",
+    "context_window_reminder",
+];
+/// How the text begins in which it puts a folder's instructions there.
+const AGENTS_FILE: &str = "# AGENTS.md instructions";
+
 /// The conversation of a request.
 pub(super) fn conversation(body: &Value) -> Vec<Said> {
     match &body["input"] {
@@ -31,6 +42,7 @@ fn said(item: &Value) -> Vec<Said> {
             vec![Said::Result(texts_of(&item["output"]).join("\n"))]
         }
         Some("reasoning") => vec![Said::Thought(texts_of(&item["summary"]).join("\n"))],
+        Some("agent_message") => vec![between_agents(item)],
         Some("message") | None => message(item),
         _ => Vec::new(),
     }
@@ -40,24 +52,40 @@ fn message(item: &Value) -> Vec<Said> {
     let role = item["role"].as_str().unwrap_or_default();
     let images = item["content"].as_array().map_or(&[][..], Vec::as_slice).iter();
     let images = images.filter_map(|part| part["image_url"].as_str());
-    let images = images.map(|url| Said::Image(format!("{} characters of a URL", url.len())));
+    let images = images.map(|url| {
+        let kind = url.split([':', ';']).nth(1).unwrap_or_default();
+        Said::Image(format!("{kind}, {} characters of a URL", url.len()))
+    });
     let texts = texts_of(&item["content"]);
     let texts = texts.into_iter().map(|text| match role {
         "assistant" => Said::Reply(text),
-        "user" if !is_added(&text) => Said::User(text),
+        "user" => of_user(text),
         _ => Said::System(text),
     });
     texts.chain(images).collect()
 }
 
-/// Whether Codex itself put this text where the user's texts are.
-fn is_added(text: &str) -> bool {
-    let text = text.trim_start();
-    text.starts_with("# AGENTS.md instructions")
-        || text.strip_prefix('<').is_some_and(|rest| {
-            let name = rest.split(['>', ' ']).next().unwrap_or_default();
-            !name.is_empty() && text.trim_end().ends_with(&format!("</{name}>"))
-        })
+/// What stands where the user's texts are.
+fn of_user(text: String) -> Said {
+    let words = text.trim_start();
+    let tag = words.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(tag, _)| tag);
+    match tag {
+        Some("subagent_notification") => Said::Notice(text),
+        Some(tag) if ADDED.contains(&tag) => Said::System(text),
+        _ if words.starts_with(AGENTS_FILE) => Said::System(text),
+        _ => Said::User(text),
+    }
+}
+
+/// What one agent tells another: a subagent's task takes the place of a user's text.
+fn between_agents(item: &Value) -> Said {
+    let parts = item["content"].as_array().map_or(&[][..], Vec::as_slice);
+    let texts = parts.iter().flat_map(|part| [&part["text"], &part["encrypted_content"]]);
+    let text: String = texts.filter_map(Value::as_str).collect();
+    match text.split_once("\nPayload:\n") {
+        Some((head, payload)) if head.contains("NEW_TASK") => Said::User(payload.to_owned()),
+        _ => Said::Notice(text),
+    }
 }
 
 /// The texts of what is a string or a list of parts.

@@ -228,7 +228,11 @@ async fn asked(api: Api, shared: &Arc<Shared>, headers: &HeaderMap, body: &[u8])
         Api::Messages => {
             (header(headers, "x-claude-code-session-id"), header(headers, "x-claude-code-agent-id"))
         }
-        Api::Responses => (header(headers, "session-id"), header(headers, "x-openai-subagent")),
+        Api::Responses => {
+            let subagent = header(headers, "x-openai-subagent");
+            let thread = header(headers, "thread-id");
+            (header(headers, "session-id"), subagent.and(thread))
+        }
     };
     answer(shared, Seen { api, purpose, session, subagent, conversation, body }).await
 }
