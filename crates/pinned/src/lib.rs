@@ -150,15 +150,6 @@ impl Pinned {
         Ok(folder.join(self.program))
     }
 
-    /// Whether it is there; nothing is installed.
-    ///
-    /// # Errors
-    ///
-    /// [`InstallError::NoCacheFolder`]
-    pub fn is_installed(&self) -> Result<bool, InstallError> {
-        Ok(self.is_in(&self.folder()?))
-    }
-
     /// The folder of the install, below the user's cache folder.
     ///
     /// # Errors
@@ -171,9 +162,9 @@ impl Pinned {
         Ok(cache.join("holdfast/agents").join(format!("{}-{}", self.name, self.version)))
     }
 
-    /// Whether the folder holds exactly what the committed files say. It got its name only when npm
-    /// had ended well.
-    fn is_in(&self, folder: &Path) -> bool {
+    /// Whether this folder holds exactly what the committed files say; nothing is installed. It got
+    /// its name only when npm had ended well.
+    pub fn is_in(&self, folder: &Path) -> bool {
         let same = |(name, text): &(&str, &str)| {
             fs::read_to_string(folder.join(name)).is_ok_and(|there| there == *text)
         };

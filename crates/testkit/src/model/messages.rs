@@ -8,8 +8,27 @@ use super::wire::{Event, OUTPUT_TOKENS, Part, Reply, Wire};
 
 /// How the text begins by which Claude Code asks for a summary of the conversation.
 const SUM_UP: &str = "Your task is to create a detailed summary of";
-/// What surrounds a text that Claude Code adds to what the user said.
-const REMINDER: &str = "<system-reminder>";
+/// What stands around a text of the user that came in the middle of a turn: before it, and what
+/// comes behind it in one version or another.
+const MID_TURN: &str = "The user sent a new message while you were working:\n";
+const BEHIND_MID_TURN: [&str; 2] =
+    ["\n\nThis is how Claude Code surfaces", "\n\nIMPORTANT: After completing your current task"];
+/// How texts begin that Claude Code puts where the user's are.
+const ADDED: [&str; 8] = [
+    "<system-reminder>",
+    "<local-command-",
+    "<command-name>",
+    "[Image: source: ",
+    "Output token limit hit. ",
+    "[Your previous response had no visible output. ",
+    "Your response above was stopped by a safety classifier",
+    "[SYSTEM NOTIFICATION",
+];
+/// How those of them begin that a test may want to see.
+const NOTICES: [&str; 2] = [
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+];
 
 /// The conversation of a request.
 pub(super) fn conversation(body: &Value) -> Vec<Said> {
@@ -61,10 +80,21 @@ fn text_of(role: &str, text: &str) -> Said {
     if let Some(notice) = notice(text) {
         return Said::Notice(notice);
     }
-    if role == "user" && !text.trim_start().starts_with(REMINDER) {
-        return Said::User(text.to_owned());
+    if let Some((_, after)) = text.split_once(MID_TURN) {
+        let ends = BEHIND_MID_TURN.iter().filter_map(|behind| after.find(behind));
+        let end = ends.min().unwrap_or(after.len());
+        return Said::MidTurn(after[..end].to_owned());
     }
-    Said::System(text.to_owned())
+    let begins = |beginnings: &[&str]| {
+        beginnings.iter().any(|beginning| text.trim_start().starts_with(beginning))
+    };
+    if role != "user" || begins(&ADDED) {
+        Said::System(text.to_owned())
+    } else if begins(&NOTICES) {
+        Said::Notice(text.to_owned())
+    } else {
+        Said::User(text.to_owned())
+    }
 }
 
 /// What a notice about a background task says: `STATUS: SUMMARY`, or whatever it holds else.

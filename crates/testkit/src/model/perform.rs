@@ -58,7 +58,8 @@ async fn try_perform(
             Step::Stop(reason) => stop = Some(reason),
             Step::Cut { .. } => return send.send(Part::Cut).await,
             Step::Fail(code) => return send.send(Part::Failed(code)).await,
-            Step::Nothing | Step::Usage(_) | Step::Status { .. } => {}
+            Step::Empty { .. } => break,
+            Step::Usage(_) | Step::Status { .. } => {}
         }
     }
     send.send(Part::End { stop }).await

@@ -9,6 +9,8 @@ pub enum Said {
     System(String),
     /// A text of the user.
     User(String),
+    /// A text of the user that the agent's program handed over in the middle of a turn.
+    MidTurn(String),
     /// Something that the agent's program tells in the middle: a background task has ended.
     Notice(String),
     /// A picture of the user: its type and its size.
@@ -33,7 +35,7 @@ impl Said {
     pub(super) fn role(&self) -> &'static str {
         match self {
             Self::System(_) => "system",
-            Self::User(_) => "user",
+            Self::User(_) | Self::MidTurn(_) => "user",
             Self::Notice(_) => "notice",
             Self::Image(_) => "image",
             Self::Thought(_) => "thought",
@@ -49,6 +51,7 @@ impl Said {
             Self::Call { arguments, .. } => arguments,
             Self::System(text)
             | Self::User(text)
+            | Self::MidTurn(text)
             | Self::Notice(text)
             | Self::Image(text)
             | Self::Thought(text)
@@ -62,7 +65,8 @@ impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call { name, arguments } => write!(f, "call: {name} {arguments}"),
-            other => write!(f, "{}: {}", other.role(), other.text()),
+            Self::MidTurn(text) => write!(f, "mid-turn: {}", text.trim_end()),
+            other => write!(f, "{}: {}", other.role(), other.text().trim_end()),
         }
     }
 }

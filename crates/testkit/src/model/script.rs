@@ -27,8 +27,8 @@ pub(super) enum Step {
     Hang(Duration),
     /// `[[gate NAME]]`: says nothing until the test opens that gate (`ModelServer::open`).
     Gate(String),
-    /// `[[empty]]`: nothing at all.
-    Nothing,
+    /// `[[empty [COUNT]]]`: the reply ends here.
+    Empty { times: Option<u32> },
     /// `[[usage TOKENS]]`: the input that this reply's usage reports.
     Usage(u64),
     /// `[[stop REASON]]`: why the reply ends, in the words of the API in use.
@@ -48,10 +48,10 @@ pub(super) enum Step {
 /// tool's result is answered with `tool done: HEAD OF RESULT`, a notice of the agent's program with
 /// `noted: NOTICE`, and a text without directives with `You said: TEXT`.
 pub(super) fn steps(conversation: &[Said]) -> Vec<Step> {
-    let directing = conversation.iter().rposition(|said| matches!(said, Said::User(_)));
-    let (text, since) = match directing.map(|at| (&conversation[at], &conversation[at + 1..])) {
-        Some((Said::User(text), since)) => (text.as_str(), since),
-        _ => ("", conversation),
+    let users = |said: &Said| matches!(said, Said::User(_) | Said::MidTurn(_));
+    let (text, since) = match conversation.iter().rposition(users) {
+        Some(at) => (conversation[at].text(), &conversation[at + 1..]),
+        None => ("", conversation),
     };
     let mut replies = parse(text);
     let given = replies_in(since);
@@ -148,7 +148,7 @@ fn read(inside: &str) -> Option<Step> {
         None => (inside, ""),
     };
     match (name, arguments) {
-        ("empty", "") => return Some(Step::Nothing),
+        ("empty", "") => return Some(Step::Empty { times: None }),
         ("cut", "") => return Some(Step::Cut { times: None }),
         (_, "") => return None,
         _ => {}
@@ -175,6 +175,7 @@ fn read(inside: &str) -> Option<Step> {
         "usage" => arguments.parse().ok().map(Step::Usage),
         "stop" => Some(Step::Stop(arguments.to_owned())),
         "fail" => Some(Step::Fail(arguments.to_owned())),
+        "empty" => Some(Step::Empty { times: Some(arguments.parse().ok()?) }),
         "cut" => Some(Step::Cut { times: Some(arguments.parse().ok()?) }),
         "status" => match arguments.split_once(char::is_whitespace) {
             Some((code, times)) => {
@@ -214,7 +215,7 @@ mod tests {
         let text = "x [[say a b]] [[think c]] [[slow-stream 3 20]] \
                     [[tool bash {\"command\": \"ls\"}]] [[hang 1.5]] [[gate g]] [[usage 7]] \
                     [[stop refusal]] [[status 500]] [[status 529 2]] [[cut]] [[cut 1]] \
-                    [[fail overloaded]] [[empty]] [[unknown x]] [[say]]";
+                    [[fail overloaded]] [[empty]] [[empty 3]] [[unknown x]] [[say]]";
         let expected = [
             Step::Say("a b".into()),
             Step::Think("c".into()),
@@ -229,7 +230,8 @@ mod tests {
             Step::Cut { times: None },
             Step::Cut { times: Some(1) },
             Step::Fail("overloaded".into()),
-            Step::Nothing,
+            Step::Empty { times: None },
+            Step::Empty { times: Some(3) },
         ];
         assert_eq!(steps(&[user("[[say old]]"), user(text)]), expected);
     }
@@ -243,6 +245,13 @@ mod tests {
     #[test]
     fn plain_text_is_said_back() {
         assert_eq!(steps(&[user("and now?")]), say("You said: and now?"));
+    }
+
+    #[test]
+    fn a_text_in_the_middle_of_a_turn_takes_over() {
+        let text = "[[tool bash {}]] [[then]] [[say z]]";
+        let said = [user(text), call(), result("1"), Said::MidTurn("[[say new]]".into())];
+        assert_eq!(steps(&said), say("new"));
     }
 
     #[test]

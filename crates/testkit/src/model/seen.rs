@@ -56,8 +56,8 @@ impl Seen {
         said.map(|said| said.text().to_owned()).collect()
     }
 
-    /// The conversation in a compact form, a line for each thing said: `user: …`, `call: NAME JSON`,
-    /// `tool: …`. What the agent's program adds by itself is left out.
+    /// The conversation in a compact form, one text for each thing said: `user: …`, `mid-turn: …`,
+    /// `call: NAME JSON`, `tool: …`, `assistant: …`, `notice: …`. What the agent's program adds by itself is left out.
     pub fn told(&self) -> Vec<String> {
         let said = self.conversation.iter().filter(|said| !matches!(said, Said::System(_)));
         said.map(Said::to_string).collect()

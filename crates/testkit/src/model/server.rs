@@ -173,7 +173,9 @@ impl Shared {
     fn still_to_do(&self, place: &str, steps: Vec<Step>) -> Vec<Step> {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_to_do = |(number, step): (usize, &Step)| {
-            let (Step::Status { times: Some(times), .. } | Step::Cut { times: Some(times) }) = step
+            let (Step::Status { times: Some(times), .. }
+            | Step::Cut { times: Some(times) }
+            | Step::Empty { times: Some(times) }) = step
             else {
                 return true;
             };
@@ -183,7 +185,7 @@ impl Shared {
         };
         let mut left = Vec::new();
         for (number, step) in steps.into_iter().enumerate() {
-            let ends = matches!(step, Step::Status { .. } | Step::Cut { .. });
+            let ends = matches!(step, Step::Status { .. } | Step::Cut { .. } | Step::Empty { .. });
             if is_to_do((number, &step)) {
                 left.push(step);
                 // What comes behind is not reached, and so not counted.
@@ -252,7 +254,11 @@ fn steps_for(shared: &Shared, seen: &Seen) -> Vec<Step> {
             vec![Step::Say(json!({ "title": TITLE }).to_string())]
         }
         (Purpose::Title, Api::Chat | Api::Responses) => vec![Step::Say(TITLE.to_owned())],
-        (Purpose::Summary, _) => vec![Step::Say(SUMMARY.to_owned())],
+        (Purpose::Summary, Api::Messages) => {
+            let analysis = "<analysis>\nnone\n</analysis>";
+            vec![Step::Say(format!("{analysis}\n\n<summary>\n{SUMMARY}\n</summary>"))]
+        }
+        (Purpose::Summary, Api::Chat | Api::Responses) => vec![Step::Say(SUMMARY.to_owned())],
         (Purpose::Turn, _) => {
             let told = seen.told().join("\n");
             let place = format!("{:?} {:?} {told}", seen.session, seen.subagent);
