@@ -40,6 +40,8 @@ pub fn home(scratch: &Path, model_port: u16) -> io::Result<Vec<(String, String)>
         ("IS_SANDBOX", "1"),
         // Else the model has to look for some tools before it can call them.
         ("ENABLE_TOOL_SEARCH", "false"),
+        // Else a model that only fails is asked eleven times, with growing pauses.
+        ("CLAUDE_CODE_MAX_RETRIES", "2"),
         ("NO_PROXY", "127.0.0.1,localhost"),
     ] {
         environment.push((name.to_owned(), value.to_owned()));

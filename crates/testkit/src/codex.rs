@@ -288,6 +288,11 @@ pub fn wait_for_agents(milliseconds: u32) -> String {
     tool("wait_agent", &json!({ "timeout_ms": milliseconds }))
 }
 
+/// A directive: run this JavaScript, which calls tools. For [`MODEL_CODE`].
+pub fn code(javascript: &str) -> String {
+    tool("exec", &json!({ "input": javascript }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ pub mod events;
 pub mod evidence;
 pub mod host;
 pub mod lines;
+pub mod loopback;
 pub mod model;
 pub mod opencode;
 pub mod person;

@@ -13,7 +13,8 @@ use std::process::Command;
 
 use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
 use holdfast_testkit::claude::{self, Claude};
-use holdfast_testkit::model::ModelServer;
+use holdfast_testkit::loopback;
+use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY, TITLE};
 use holdfast_testkit::scripted::one_by_one;
 use serde_json::json;
 
@@ -118,8 +119,158 @@ fn a_slow_stream_is_shown_as_it_comes_and_can_be_interrupted() {
         claude.say(&uuid(), "[[say still here]]");
         assert_eq!(claude.result(before)["result"], "still here");
         let told = lab.told();
-        assert_eq!(told[3], "assistant: chunk 1 chunk 2 ", "what was shown: {told:?}");
-        assert_eq!(told[4].trim_end(), "user: [Request interrupted by user]", "{told:?}");
+        assert_eq!(told[3], "assistant: chunk 1 chunk 2", "what was shown: {told:?}");
+        assert_eq!(told[4], "notice: [Request interrupted by user]", "{told:?}");
         assert_eq!(told[5..], ["user: [[say still here]]"], "{told:?}");
     }
+}
+
+#[test]
+fn what_it_started_in_the_background_wakes_it() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&[]);
+        let child = one_by_one(&[&claude::bash("echo from-sub"), "[[say sub report]]"]);
+        for (start, summary) in [
+            (claude::subagent_in_background(&child), "Agent \"a test\" finished"),
+            (
+                claude::bash_in_background("sleep 0.3; echo x"),
+                "Background command \"a test\" completed (exit code 0)",
+            ),
+        ] {
+            let before = claude.lines.heard_count();
+            claude.say(&uuid(), &one_by_one(&[&start, "[[say on its way]]"]));
+            let woken = claude.lines.wait_after(before, "the turn of its own", |line| {
+                line["type"] == "result" && line["origin"]["kind"] == "task-notification"
+            });
+            assert_eq!(woken["result"], format!("noted: completed: {summary}"));
+            assert_eq!(lab.told().last().unwrap(), &format!("notice: completed: {summary}"));
+        }
+        let of_child = lab.model.subagent_turns();
+        assert_eq!(of_child.len(), 2);
+        assert_eq!(of_child[1].told()[0], format!("user: {child}"));
+        assert_eq!(of_child[1].told()[2..], ["tool: from-sub"]);
+        assert_eq!(of_child[1].session, lab.model.turns()[0].session);
+    }
+}
+
+#[test]
+fn it_asks_and_is_answered() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&["--permission-mode", "plan"]);
+        claude.say(&uuid(), &claude::ask("Which color?", &["red", "blue"]));
+        let asked = claude.asked(0);
+        let mut input = asked["request"]["input"].clone();
+        input["answers"] = json!({ "Which color?": "blue" });
+        claude.answer(&asked, json!({ "behavior": "allow", "updatedInput": input }));
+        claude.result(0);
+        assert!(lab.told()[2].contains("\"Which color?\"=\"blue\""), "{:?}", lab.told());
+
+        let before = claude.lines.heard_count();
+        let plan = one_by_one(&[&claude::exit_plan_mode("1. Do it."), "[[say carried out]]"]);
+        claude.say(&uuid(), &plan);
+        let asked = claude.asked(before);
+        assert_eq!(asked["request"]["tool_name"], "ExitPlanMode");
+        let input = &asked["request"]["input"];
+        claude.answer(&asked, json!({ "behavior": "allow", "updatedInput": input }));
+        assert_eq!(claude.result(before)["result"], "carried out");
+    }
+}
+
+#[test]
+fn a_message_in_the_middle_of_a_turn_is_told_apart() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&["--permission-mode", "bypassPermissions"]);
+        let wait = claude::bash("until [ -e go ]; do sleep 0.05; done; echo gone");
+        claude.say(&uuid(), &one_by_one(&[&wait, "[[say never said]]"]));
+        claude.lines.wait_for("the call", |line| line["type"] == "assistant");
+        claude.say(&uuid(), "[[say heard]]");
+        // What was sent is taken in order: with this answer the message was read.
+        claude.control(json!({ "subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0 }));
+        fs::write(lab.work().join("go"), "").unwrap();
+        assert_eq!(claude.result(0)["result"], "heard");
+        assert_eq!(lab.told()[2..], ["tool: gone", "mid-turn: [[say heard]]"]);
+    }
+}
+
+#[test]
+fn failures_of_the_model_are_what_the_script_says() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&[]);
+        for (script, said, requests) in [
+            ("[[status 529 1]] [[say after a pause]]", "after a pause", 2),
+            ("[[say half]] [[cut 1]] [[say whole]]", "halfwhole", 2),
+            ("[[say long]] [[stop max_tokens]] [[then]] [[say went on]]", "went on", 2),
+            ("[[empty 1]] [[say filled]]", "filled", 2),
+        ] {
+            let (heard, asked) = (claude.lines.heard_count(), lab.model.turns().len());
+            claude.say(&uuid(), script);
+            let result = claude.result(heard);
+            assert_eq!((&result["result"], &result["is_error"]), (&json!(said), &json!(false)));
+            assert_eq!(lab.model.turns().len() - asked, requests, "{script}");
+        }
+        for (script, says) in [
+            ("[[status 400]]", "400 told to fail"),
+            ("[[status 401]]", "401 told to fail"),
+            ("[[status 500]]", "500 told to fail"),
+            ("[[stop refusal]] [[then]] [[stop refusal]]", "API Error: "),
+        ] {
+            let heard = claude.lines.heard_count();
+            claude.say(&uuid(), script);
+            let result = claude.result(heard);
+            assert_eq!(result["is_error"], true, "{script}: {result}");
+            assert!(result["result"].as_str().unwrap().contains(says), "{script}: {result}");
+        }
+        let heard = claude.lines.heard_count();
+        claude.say(&uuid(), "[[say fine]]");
+        assert_eq!(claude.result(heard)["result"], "fine");
+    }
+}
+
+#[test]
+fn titles_and_summaries_are_no_turns() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&[]);
+        for text in ["[[say one]]", "[[say two]]"] {
+            let heard = claude.lines.heard_count();
+            claude.say(&uuid(), text);
+            claude.result(heard);
+        }
+        let title = json!({
+            "subtype": "generate_session_title",
+            "description": "mend the parser that fails on an empty line",
+            "persist": true,
+        });
+        assert_eq!(claude.control(title)["title"], TITLE);
+        let heard = claude.lines.heard_count();
+        claude.say(&uuid(), "/compact");
+        claude.result(heard);
+        let lines = claude.lines.messages();
+        let boundary = lines.iter().find(|line| line["subtype"] == "compact_boundary");
+        assert!(boundary.is_some(), "{:?}", &lines[heard..]);
+        let heard = claude.lines.heard_count();
+        claude.say(&uuid(), "[[say after]]");
+        claude.result(heard);
+        let purposes: Vec<_> = lab.model.seen().iter().map(|seen| seen.purpose).collect();
+        let expected =
+            [Purpose::Turn, Purpose::Turn, Purpose::Title, Purpose::Summary, Purpose::Turn];
+        assert_eq!(purposes, expected);
+        assert!(lab.told()[0].contains(SUMMARY), "{:?}", lab.told());
+    }
+}
+
+#[test]
+fn it_needs_and_asks_nothing_but_loopback() {
+    // The install may need the network; what runs then may not.
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        version.ensure().unwrap_or_else(|error| panic!("{error}"));
+    }
+    loopback::assert_nothing_else(&[
+        "it_talks_and_the_model_saw_it",
+        "a_tool_waits_for_its_approval_and_its_result_is_told",
+    ]);
 }
