@@ -259,7 +259,9 @@ fn titles_and_summaries_are_no_turns() {
         let expected =
             [Purpose::Turn, Purpose::Turn, Purpose::Title, Purpose::Summary, Purpose::Turn];
         assert_eq!(purposes, expected);
-        assert!(lab.told()[0].contains(SUMMARY), "{:?}", lab.told());
+        let told = lab.told();
+        assert!(told[0].starts_with("notice: ") && told[0].contains(SUMMARY), "{told:?}");
+        assert_eq!(told[1..], ["assistant: two", "user: [[say after]]"]);
     }
 }
 
