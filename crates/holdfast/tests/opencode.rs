@@ -10,12 +10,10 @@
 )]
 
 use std::fs;
-use std::path::Path;
 
 use holdfast_testkit::host::{Place, TestHost};
 use holdfast_testkit::model::ModelServer;
 use holdfast_testkit::opencode::{self, Alone};
-use holdfast_testkit::scripted::agent_table;
 use holdfast_testkit::{loopback, proc, scenario};
 use serde_json::{Value, json};
 
@@ -34,8 +32,9 @@ impl Lab {
         let program = opencode::ensure().unwrap_or_else(|error| panic!("{error}"));
         let alone = opencode::alone().unwrap();
         let (dir, model) = (tempfile::tempdir().unwrap(), ModelServer::start());
-        let mut place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
-        place.args = configure(dir.path(), &program, model.port);
+        let home = dir.path().join("agent-home");
+        let agent = opencode::agent(&program, &home, model.port).unwrap();
+        let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path()).configured(&agent);
         Self { place, model, _dir: dir, _alone: alone }
     }
 
@@ -48,15 +47,6 @@ impl Lab {
     fn asked(&self, text: &str) -> usize {
         self.model.turns().iter().filter(|seen| seen.last_user_text() == text).count()
     }
-}
-
-/// Writes the configuration; gives the arguments that name it.
-fn configure(root: &Path, program: &Path, model_port: u16) -> Vec<String> {
-    let env = opencode::home(&root.join("agent-home"), model_port).unwrap();
-    let text = agent_table("opencode", "acp", program, &["acp"], &env);
-    let config = root.join("config.toml");
-    fs::write(&config, text).unwrap();
-    vec!["--config".to_owned(), config.into_os_string().into_string().unwrap()]
 }
 
 fn bash(command: &str) -> String {

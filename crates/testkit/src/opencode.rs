@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use holdfast_pinned::{InstallError, OPENCODE};
 use serde_json::json;
 
+use crate::scripted::agent_table;
+
 /// Installs opencode below the user's cache folder unless it is there, and gives its program.
 ///
 /// # Errors
@@ -89,6 +91,15 @@ pub fn home(scratch: &Path, model_port: u16) -> io::Result<Vec<(String, String)>
         environment.push((name.to_owned(), value.to_owned()));
     }
     Ok(environment)
+}
+
+/// As [`home`], as a table of a host's configuration: the agent `opencode`.
+///
+/// # Errors
+///
+/// As for [`home`].
+pub fn agent(program: &Path, scratch: &Path, model_port: u16) -> io::Result<String> {
+    Ok(agent_table("opencode", "acp", program, &["acp"], &home(scratch, model_port)?))
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use std::process::Command;
 
 use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
 use holdfast_testkit::claude::{self, Claude};
-use holdfast_testkit::loopback;
+use holdfast_testkit::lines::ANSWER_BOUND;
 use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY, TITLE};
 use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::{loopback, wait_until};
 use serde_json::json;
 
 /// A home for Claude Code and a model to talk to.
@@ -43,6 +44,13 @@ impl Lab {
         command.args(claude::ARGUMENTS).args(more).current_dir(self.work());
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).envs(home);
         Claude::start(&mut command)
+    }
+
+    /// What it wrote down of a session, empty where that is nothing yet.
+    fn session_file(&self, session: &str) -> String {
+        let projects = self.scratch.path().join("agent/home/.claude/projects");
+        let project = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+        fs::read_to_string(project.join(format!("{session}.jsonl"))).unwrap_or_default()
     }
 
     fn told(&self) -> Vec<String> {
@@ -151,6 +159,64 @@ fn what_it_started_in_the_background_wakes_it() {
         assert_eq!(of_child[1].told()[0], format!("user: {child}"));
         assert_eq!(of_child[1].told()[2..], ["tool: from-sub"]);
         assert_eq!(of_child[1].session, lab.model.turns()[0].session);
+    }
+}
+
+#[test]
+fn it_watches_a_command_and_is_woken_by_what_that_prints() {
+    let lab = Lab::new(&CLAUDE);
+    let mut claude = lab.start(&["--permission-mode", "bypassPermissions"]);
+    let watched = claude::monitor("echo seen; until [ -e go ]; do sleep 0.05; done");
+    claude.say(&uuid(), &one_by_one(&[&watched, "[[say watching]]"]));
+    let noted = |summary: &str| {
+        let wanted = format!("noted: {summary}");
+        claude.lines.wait_for(&wanted, |line| line["result"] == wanted.as_str());
+    };
+    noted("Monitor event: \"a test\": seen");
+    fs::write(lab.work().join("go"), "").unwrap();
+    noted("completed: Monitor \"a test\" stream ended");
+}
+
+#[test]
+fn calls_of_one_reply_are_parallel() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&["--permission-mode", "bypassPermissions"]);
+        let two = [claude::bash("echo one"), claude::bash("echo two")].concat();
+        claude.say(&uuid(), &one_by_one(&[&two, "[[say both]]"]));
+        assert_eq!(claude.result(0)["result"], "both");
+        let mut results = lab.told().split_off(3);
+        results.sort();
+        assert_eq!(results, ["tool: one", "tool: two"]);
+        assert_eq!(lab.model.turns().len(), 2);
+    }
+}
+
+#[test]
+fn a_killed_one_knows_its_session_again() {
+    const FIRST: &str = "remember this [[say I remember]]";
+    const CUT: &str = "cut short [[say half]] [[gate never]]";
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&["--include-partial-messages"]);
+        claude.say(&uuid(), FIRST);
+        let session = claude.result(0)["session_id"].as_str().unwrap().to_owned();
+        claude.say(&uuid(), CUT);
+        claude.lines.wait_for("the half", |line| line["event"]["delta"]["text"] == "half");
+        wait_until(ANSWER_BOUND, "the message in the session's file", || {
+            lab.session_file(&session).contains("cut short")
+        });
+        claude.lines.kill_9();
+
+        let mut claude = lab.start(&["--resume", &session]);
+        claude.say(&uuid(), "and now?");
+        assert_eq!(claude.result(0)["result"], "You said: and now?");
+        let told = lab.told();
+        let first = [format!("user: {FIRST}"), "assistant: I remember".to_owned()];
+        assert_eq!(told[..2], first);
+        assert_eq!(told[2], format!("user: {CUT}"));
+        assert_eq!(told.last().unwrap(), "user: and now?");
+        assert_eq!(lab.model.turns().last().unwrap().session, Some(session));
     }
 }
 

@@ -221,6 +221,35 @@ fn failures_of_the_model_are_what_the_script_says() {
 }
 
 #[test]
+fn a_killed_one_knows_its_thread_again() {
+    const FIRST: &str = "remember this [[say I remember]]";
+    const CUT: &str = "cut short [[say half]] [[gate never]]";
+    let lab = Lab::new();
+    let mut codex = lab.start();
+    let thread = codex.start_thread(&lab.work(), "never");
+    codex.say(&thread, FIRST);
+    codex.ended(0, &thread);
+    codex.say(&thread, CUT);
+    codex.lines.wait_for("the half", |line| line["params"]["delta"] == "half");
+    codex.lines.kill_9();
+
+    let mut codex = lab.start();
+    codex.call("thread/resume", json!({ "threadId": thread }));
+    codex.say(&thread, "and now?");
+    codex.ended(0, &thread);
+    assert_eq!(codex.said(0, &thread), "You said: and now?");
+    let told = lab.told();
+    let expected = [
+        format!("user: {FIRST}"),
+        "assistant: I remember".to_owned(),
+        format!("user: {CUT}"),
+        "user: and now?".to_owned(),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(lab.model.turns().last().unwrap().session, Some(thread));
+}
+
+#[test]
 fn a_summary_is_no_turn() {
     let lab = Lab::new();
     let mut codex = lab.start();
