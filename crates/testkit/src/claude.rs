@@ -106,9 +106,14 @@ impl Claude {
 
     /// Sends a message of the user.
     pub fn say(&mut self, uuid: &str, text: &str) {
+        self.say_all(uuid, json!([{ "type": "text", "text": text }]));
+    }
+
+    /// Sends a message of the user that has these blocks of content.
+    pub fn say_all(&mut self, uuid: &str, content: Value) {
         self.lines.send(&json!({
             "type": "user",
-            "message": { "role": "user", "content": [{ "type": "text", "text": text }] },
+            "message": { "role": "user", "content": content },
             "parent_tool_use_id": null,
             "session_id": "",
             "uuid": uuid,
@@ -199,7 +204,7 @@ fn agent_input(prompt: &str, run_in_background: bool) -> Value {
     })
 }
 
-/// A directive: watch what a command prints.
+/// A directive: watch what a command prints. The oldest version that is tested has no such tool.
 pub fn monitor(command: &str) -> String {
     let input = json!({
         "command": command, "description": "a test", "timeout_ms": 600_000, "persistent": false,
@@ -207,7 +212,8 @@ pub fn monitor(command: &str) -> String {
     tool("Monitor", &input)
 }
 
-/// A directive: be woken with this text after so many seconds.
+/// A directive: be woken with this text at the full minute after so many seconds, which are sixty
+/// at least. The oldest version that is tested refuses it.
 pub fn schedule_wakeup(seconds: u32, prompt: &str) -> String {
     tool(
         "ScheduleWakeup",

@@ -178,7 +178,12 @@ impl Codex {
     /// Begins a turn and gives its id.
     #[track_caller]
     pub fn say(&mut self, thread: &str, text: &str) -> String {
-        let input = json!([{ "type": "text", "text": text }]);
+        self.say_all(thread, json!([{ "type": "text", "text": text }]))
+    }
+
+    /// Begins a turn with this input and gives its id.
+    #[track_caller]
+    pub fn say_all(&mut self, thread: &str, input: Value) -> String {
         let started = self.call("turn/start", json!({ "threadId": thread, "input": input }));
         started["turn"]["id"].as_str().unwrap().to_owned()
     }

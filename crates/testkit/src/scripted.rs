@@ -5,6 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+/// A picture of one pixel, a PNG in base64.
+pub const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR\
+                           9awAAAABJRU5ErkJggg==";
+
 /// A directive: call this tool.
 pub fn tool(name: &str, arguments: &Value) -> String {
     format!("[[tool {name} {arguments}]]")

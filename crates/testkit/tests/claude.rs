@@ -15,7 +15,7 @@ use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
 use holdfast_testkit::claude::{self, Claude};
 use holdfast_testkit::lines::ANSWER_BOUND;
 use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY, TITLE};
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::scripted::{PICTURE, one_by_one};
 use holdfast_testkit::{loopback, wait_until};
 use serde_json::json;
 
@@ -217,6 +217,23 @@ fn a_killed_one_knows_its_session_again() {
         assert_eq!(told[2], format!("user: {CUT}"));
         assert_eq!(told.last().unwrap(), "user: and now?");
         assert_eq!(lab.model.turns().last().unwrap().session, Some(session));
+    }
+}
+
+#[test]
+fn a_picture_is_seen() {
+    for version in [&CLAUDE, &CLAUDE_OLDEST] {
+        let lab = Lab::new(version);
+        let mut claude = lab.start(&[]);
+        let source = json!({ "type": "base64", "media_type": "image/png", "data": PICTURE });
+        let picture = json!({ "type": "image", "source": source });
+        let text = json!({ "type": "text", "text": "[[say I see]]" });
+        claude.say_all(&uuid(), json!([text, picture]));
+        assert_eq!(claude.result(0)["result"], "I see");
+        let told = lab.told();
+        assert_eq!(told[0], "user: [[say I see]]");
+        assert!(told[1].starts_with("image: image/png, "), "{told:?}");
+        assert_eq!(told.len(), 2, "{told:?}");
     }
 }
 

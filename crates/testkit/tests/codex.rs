@@ -15,7 +15,7 @@ use holdfast_pinned::CODEX;
 use holdfast_testkit::codex::{self, Codex};
 use holdfast_testkit::lines::ANSWER_BOUND;
 use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY};
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::scripted::{PICTURE, one_by_one};
 use holdfast_testkit::{loopback, wait_until};
 use serde_json::json;
 
@@ -167,6 +167,39 @@ fn a_patch_a_plan_and_a_question_are_what_the_script_says() {
     assert!(told[1].starts_with("call: apply_patch *** Begin Patch"), "{told:?}");
     assert_eq!(told[6], "tool: Plan updated");
     assert_eq!(told[8], "tool: {\"answers\":{\"q1\":{\"answers\":[\"blue\"]}}}");
+}
+
+#[test]
+fn what_is_to_run_outside_the_sandbox_is_asked_for() {
+    let lab = Lab::new();
+    let mut codex = lab.start();
+    let started = codex.call(
+        "thread/start",
+        json!({ "cwd": lab.work(), "approvalPolicy": "on-request", "sandbox": "workspace-write" }),
+    );
+    let thread = started["thread"]["id"].as_str().unwrap().to_owned();
+    codex.say(&thread, &codex::exec_escalated("echo out > out.txt", "because"));
+    let asked = codex.next(0, "item/commandExecution/requestApproval");
+    assert_eq!(asked["params"]["reason"], "because");
+    codex.answer(&asked, json!({ "decision": "accept" }));
+    assert_eq!(codex.ended(0, &thread)["status"], "completed");
+    assert_eq!(fs::read_to_string(lab.work().join("out.txt")).unwrap(), "out\n");
+}
+
+#[test]
+fn a_picture_is_seen() {
+    let lab = Lab::new();
+    let mut codex = lab.start();
+    let thread = codex.start_thread(&lab.work(), "never");
+    let picture = format!("data:image/png;base64,{PICTURE}");
+    let text = json!({ "type": "text", "text": "[[say I see]]" });
+    codex.say_all(&thread, json!([text, { "type": "image", "url": picture }]));
+    codex.ended(0, &thread);
+    assert_eq!(codex.said(0, &thread), "I see");
+    let told = lab.told();
+    assert_eq!(told[0], "user: [[say I see]]");
+    assert!(told[1].starts_with("image: image/png, "), "{told:?}");
+    assert_eq!(told.len(), 2, "{told:?}");
 }
 
 #[test]
