@@ -2,8 +2,9 @@ import { useId, useState } from "react";
 import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
 import { Refused } from "../events/api.ts";
-import { know, useHost, write } from "../events/host.ts";
-import type { Agent, Problem, Row } from "../events/wire.ts";
+import { know, loadAgents, useHost, write } from "../events/host.ts";
+import { to } from "../events/request.ts";
+import type { Agent, Problem } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field, INPUT, Input } from "../ui/Field.tsx";
@@ -25,7 +26,7 @@ export function NewChat() {
     setProblem(null);
     const wanted = { agent: chosen, cwd: cwd.trim() || null, message: message.trim() || null };
     try {
-      const row = await write<Row>({ method: "POST", path: "/chats", body: wanted, lane: "new" });
+      const row = await write(to("POST", "/chats", { body: wanted }), "new");
       localStorage.setItem("holdfast.agent", chosen);
       localStorage.setItem("holdfast.cwd", cwd.trim());
       know(row);
@@ -65,6 +66,7 @@ export function NewChat() {
           </select>
         )}
       />
+      <Unavailable agents={agents} />
       <Field
         label={t("new.cwd")}
         hint={t("new.cwd.hint")}
@@ -114,6 +116,30 @@ export function NewChat() {
       </Button>
     </form>
   );
+}
+
+/** Agents that cannot be started, and why. */
+function Unavailable({ agents }: { agents: readonly Agent[] }) {
+  const known = useHost((host) => host.known);
+  if (known && agents.length === 0) {
+    return (
+      <p className="flex items-center gap-2 text-sm text-bad">
+        <span role="alert" className="flex-1">
+          {t("new.noAgents")}
+        </span>
+        <Button size="small" onClick={() => void loadAgents()}>
+          {t("action.retry")}
+        </Button>
+      </p>
+    );
+  }
+  return agents
+    .filter((agent) => !agent.available && agent.reason)
+    .map((agent) => (
+      <p key={agent.id} className="-mt-3 text-sm wrap-anywhere text-soft">
+        {agent.id}: {agent.reason}
+      </p>
+    ));
 }
 
 /** The agent of the last chat, where it is still there; otherwise the first that can be started. */
