@@ -186,8 +186,10 @@ test("a chat is named, found, closed, opened again and deleted", async () => {
   const list = page.getByRole("navigation", { name: "Open chats" });
   await list.getByText("Another").waitFor();
   await page.getByRole("searchbox").fill("the shop");
-  await list.getByText("Another").waitFor({ state: "detached" });
-  await list.getByText("The shop").waitFor();
+  await list.waitFor({ state: "detached" });
+  const results = page.getByRole("navigation", { name: "Search results" });
+  await results.getByText("The shop").waitFor();
+  expect(await results.getByText("Another").count()).toBe(0);
   await page.getByRole("searchbox").fill("");
   await page
     .getByRole("region", { name: "Chat", exact: true })

@@ -5,6 +5,8 @@ import { useSyncExternalStore } from "react";
 export type Screen = "list" | "new" | "history" | "chat";
 
 const listeners = new Set<() => void>();
+/** How often an address was gone to that was there already. */
+let visits = 0;
 
 function tell(): void {
   for (const listener of listeners) listener();
@@ -39,8 +41,8 @@ function address(place: { pathname: string; search: string }): string {
 }
 
 export function go(path: string): void {
-  if (path === address(location)) return;
-  history.pushState(null, "", path);
+  if (path === address(location)) visits += 1;
+  else history.pushState(null, "", path);
   tell();
 }
 
@@ -51,10 +53,16 @@ export function follow(event: React.MouseEvent<HTMLAnchorElement>): void {
   go(address(event.currentTarget));
 }
 
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 export function usePath(): string {
-  const subscribe = (listener: () => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
   return useSyncExternalStore(subscribe, () => address(location));
+}
+
+/** Another number each time somebody goes to where they are: they want to be at its beginning. */
+export function useVisit(): number {
+  return useSyncExternalStore(subscribe, () => visits);
 }

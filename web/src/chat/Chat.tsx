@@ -1,8 +1,9 @@
 import { useEffect } from "react";
+import { useVisit } from "../app/route.ts";
 import { nameOf } from "../chats/names.ts";
 import { Composer } from "../composer/Composer.tsx";
 import { useAct } from "../events/act.ts";
-import { know, loadOpen, useHost, write } from "../events/host.ts";
+import { know, useHost, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import type { Row } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
@@ -19,6 +20,7 @@ import { Transcript } from "./Transcript.tsx";
 export function Chat({ id, at }: { id: string; at: number | null }) {
   const row = useHost((host) => host.chats.get(id));
   const missing = useHost((host) => host.missing === id);
+  const visit = useVisit();
   useTitle(row);
   useSeen(row);
   if (missing) return <p className="m-auto p-6 text-soft">{t("chat.missing")}</p>;
@@ -26,8 +28,8 @@ export function Chat({ id, at }: { id: string; at: number | null }) {
   return (
     <>
       <Header row={row} />
-      <Transcript key={at} id={id} agent={row.agent} at={at} />
-      <Unread />
+      <Transcript key={`${at} ${visit}`} id={id} agent={row.agent} at={at} />
+      <Stuck />
       <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-3 pt-1 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-5">
         <Banner row={row} />
         <Tasks row={row} />
@@ -42,21 +44,21 @@ function Loading() {
   return (
     <div className="m-auto flex flex-col gap-2 p-6">
       <p className="text-soft">{t("chat.loading")}</p>
-      <Unread />
+      <Stuck />
     </div>
   );
 }
 
 /** Why what was said could not be read, and the way to try it again. */
-function Unread() {
-  const why = useHost((host) => host.unread);
-  if (!why) return null;
+function Stuck() {
+  const stuck = useHost((host) => host.stuck);
+  if (!stuck) return null;
   return (
     <div className="mx-auto flex w-full max-w-3xl items-center gap-2 rounded-md bg-bad-ground px-4 py-2 text-sm text-bad">
       <p role="alert" className="min-w-0 flex-1">
-        {t("chat.unread", { why })}
+        {t("chat.stuck", { why: stuck.why })}
       </p>
-      <Button size="small" onClick={() => void loadOpen()}>
+      <Button size="small" onClick={() => stuck.again()}>
         {t("action.retry")}
       </Button>
     </div>

@@ -57,9 +57,9 @@ export function Header({ row }: { row: Row }) {
         <Back />
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{nameOf(row)}</h2>
-          <p className="flex items-center gap-2 text-sm text-soft">
+          <p className="flex items-baseline gap-2 text-sm text-soft">
             <Dot row={row} />
-            <span className="truncate" title={row.cwd}>
+            <span className="line-clamp-2 wrap-anywhere md:line-clamp-1" title={row.cwd}>
               {factsOf(row).join(" · ")}
             </span>
           </p>

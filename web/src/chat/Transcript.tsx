@@ -51,9 +51,10 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
     if ((scroller.current?.scrollTop ?? 0) < NEAR_PAGE) void loadOlder();
     if (!whole && fromEnd(scroller.current) < NEAR_PAGE) void loadNewer();
   };
+  const live = useHost((host) => host.link === "live");
   const [oldest, newest] = [items[0]?.id, items.at(-1)?.id];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came may not be enough
-  useEffect(pages, [oldest, newest, open?.beyond]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not be enough, or not have come
+  useEffect(pages, [oldest, newest, open?.beyond, live]);
   // What stands below grows and shrinks, and items are measured: who reads the end stays there,
   // until they move. Where they are is looked at once they rest.
   const reading = useRef(at === null);

@@ -1,9 +1,10 @@
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { follow } from "../app/route.ts";
 import { useHost } from "../events/host.ts";
 import { t } from "../i18n/t.ts";
 import { buttonClass } from "../ui/Button.tsx";
 import { Input } from "../ui/Field.tsx";
+import { Icon } from "../ui/Icon.tsx";
 import { ALL, type Group, grouped, narrowed, type Only } from "./arrange.ts";
 import { ChatLine } from "./ChatLine.tsx";
 import { OnlySelect } from "./OnlySelect.tsx";
@@ -12,6 +13,9 @@ import { SearchResults } from "./SearchResults.tsx";
 /** The open chats in their groups; or what a search finds, in closed ones too. */
 export function ChatList({ only, onOnly }: { only: Only; onOnly: (only: Only) => void }) {
   const [words, setWords] = useState("");
+  // Who asks for what is to check wants to see that, not what was searched before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new choice ends the search
+  useEffect(() => setWords(""), [only]);
   return (
     <>
       <div className="flex gap-2 px-3 pb-2">
@@ -80,23 +84,29 @@ function Folder({ group, children }: { group: Group; children: React.ReactNode }
   const name = `holdfast.folded.${group.name}`;
   const [open, setOpen] = useState(() => localStorage.getItem(name) === null);
   const unread = group.rows.some((row) => row.unread);
+  const toggle = () => {
+    if (open) localStorage.setItem(name, "1");
+    else localStorage.removeItem(name);
+    setOpen(!open);
+  };
   return (
-    <details
-      open={open}
-      className="pt-1"
-      onToggle={(event) => {
-        const to = event.currentTarget.open;
-        setOpen(to);
-        if (to) localStorage.removeItem(name);
-        else localStorage.setItem(name, "1");
-      }}
-    >
-      <summary className="rounded px-3 py-1 text-xs font-semibold text-soft -outline-offset-2 pointer-coarse:py-2.5">
-        <h2 className="inline">{group.name}</h2> · {group.rows.length}
-        {unread && !open && <span className="text-brand"> · {t("row.unread")}</span>}
-      </summary>
-      {children}
-    </details>
+    <section className="pt-1">
+      <h2 className="text-xs font-semibold text-soft">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={toggle}
+          className="flex w-full items-center gap-1 rounded px-3 py-1 -outline-offset-2 pointer-coarse:py-2.5 [&_svg]:size-3.5"
+        >
+          <span className="truncate">
+            {group.name} · {group.rows.length}
+          </span>
+          {unread && !open && <span className="text-brand">· {t("row.unread")}</span>}
+          <Icon name={open ? "up" : "down"} />
+        </button>
+      </h2>
+      {open && children}
+    </section>
   );
 }
 

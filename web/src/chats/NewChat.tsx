@@ -16,6 +16,7 @@ export function NewChat() {
   const [agent, setAgent] = useState<string | null>(null);
   const [cwd, setCwd] = useState(() => localStorage.getItem("holdfast.cwd") ?? "");
   const [message, setMessage] = useState("");
+  const [more, setMore] = useState({ title: "", model: "", mode: "" });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const directories = useId();
@@ -24,7 +25,14 @@ export function NewChat() {
     if (!chosen || busy) return;
     setBusy(true);
     setProblem(null);
-    const wanted = { agent: chosen, cwd: cwd.trim() || null, message: message.trim() || null };
+    const wanted = {
+      agent: chosen,
+      cwd: cwd.trim() || null,
+      message: message.trim() || null,
+      title: more.title.trim() || null,
+      model: more.model.trim() || null,
+      mode: more.mode.trim() || null,
+    };
     try {
       const row = await write(to("POST", "/chats", { body: wanted }), "new");
       localStorage.setItem("holdfast.agent", chosen);
@@ -106,6 +114,27 @@ export function NewChat() {
           />
         )}
       />
+      <details>
+        <summary className="w-fit text-soft pointer-coarse:py-2">{t("new.more")}</summary>
+        <div className="flex flex-col gap-3 pt-2">
+          <p className="text-sm text-soft">{t("new.more.hint")}</p>
+          {(["title", "model", "mode"] as const).map((name) => (
+            <Field
+              key={name}
+              label={t(`edit.${name}`)}
+              control={(props) => (
+                <Input
+                  {...props}
+                  autoComplete="off"
+                  value={more[name]}
+                  aria-invalid={problem?.field === name}
+                  onChange={(event) => setMore({ ...more, [name]: event.target.value })}
+                />
+              )}
+            />
+          ))}
+        </div>
+      </details>
       {problem && (
         <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
           {problem.detail}

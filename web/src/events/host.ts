@@ -23,8 +23,8 @@ export interface Host extends apply.State {
   linkRefused: boolean;
   /** A chat that was looked for and is not there. */
   missing: string | null;
-  /** Why the transcript of the open chat could not be read further. */
-  unread: string | null;
+  /** Why the transcript of the open chat could not be read further, and how to try again. */
+  stuck: { why: string; again(): void } | null;
 }
 
 /** What was refused, with a number of its own. */
@@ -54,7 +54,7 @@ let state: Host = {
   startedAt: 0,
   linkRefused: false,
   missing: null,
-  unread: null,
+  stuck: null,
 };
 
 const listeners = new Set<() => void>();
@@ -181,7 +181,7 @@ function welcome(): void {
 export function lookAt(chat: string | null, at: number | null = null): void {
   const open = state.open;
   if ((open?.id ?? null) === chat && (open?.at ?? null) === at) return;
-  set({ ...apply.look(state, chat, at), missing: null, unread: null });
+  set({ ...apply.look(state, chat, at), missing: null, stuck: null });
   if (!state.signedIn) return;
   if (open?.id === chat) void loadOpen();
   else stream.listen(chat);
@@ -192,7 +192,7 @@ export async function loadOpen(): Promise<void> {
   const open = state.open;
   if (!open) return;
   const chat = open.id;
-  set({ unread: null });
+  set({ stuck: null });
   try {
     if (!state.chats.has(chat)) know(await call(to("GET", "/chats/{chat}", { at: { chat } })));
     const begin = open.at === null ? {} : { before: open.at + AROUND / 2, limit: AROUND };
@@ -200,14 +200,14 @@ export async function loadOpen(): Promise<void> {
     await Promise.all([first, loadQueue(chat)]);
   } catch (fault) {
     if (fault instanceof Refused && fault.problem.code === "chat_not_found") set({ missing: chat });
-    else stopped(fault);
+    else stopped(fault, loadOpen);
   }
 }
 
 /** A host that does not answer is told of elsewhere; one that says why is heard. */
-function stopped(fault: unknown): void {
+function stopped(fault: unknown, again: () => void): void {
   const said = fault instanceof Refused || fault instanceof Unreachable ? fault.problem : null;
-  if (said) set({ unread: said.detail });
+  if (said) set({ stuck: { why: said.detail, again } });
 }
 
 async function loadPage(query: { before?: number; limit?: number }): Promise<void> {
@@ -221,14 +221,18 @@ async function loadPage(query: { before?: number; limit?: number }): Promise<voi
 /** A page at a time, in one direction. */
 function oneByOne(load: () => Promise<void>): () => Promise<void> {
   let loading: Promise<void> | null = null;
-  return () => {
+  const page = () => {
     loading ??= load()
-      .catch(stopped)
+      .then(
+        () => set({ stuck: null }),
+        (fault: unknown) => stopped(fault, page),
+      )
       .finally(() => {
         loading = null;
       });
     return loading;
   };
+  return page;
 }
 
 /** Asks for the page of the transcript before what is here. */
