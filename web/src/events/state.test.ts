@@ -77,7 +77,8 @@ describe("a place further back", () => {
 
   it("is read anew after a snapshot, which tells the end", () => {
     const told = { ...aSnapshot(), items: [{ ...anItem("i9", 9, "nine"), chat: "c" }] };
-    const state = apply.snapshot(around, told);
+    // Also where the end had been reached: what was said between is not known.
+    const state = apply.snapshot(apply.newer(around, "c", page()), told);
     expect([texts(state), state.open?.before, state.open?.beyond]).toEqual([[], undefined, 0]);
   });
 

@@ -111,7 +111,8 @@ export const TEXTS = {
   "new.cwd.hint": "An absolute path. Empty: your home directory.",
   "new.message": "First message",
   "new.more": "Title, model and mode",
-  "new.more.hint": "Empty: the first message is its title; the agent’s own model and mode.",
+  "new.more.hint":
+    "Where nothing is said the title is what you ask first, and the agent chooses model and mode.",
   "new.start": "Start chat",
   "new.starting": "Starting…",
 
