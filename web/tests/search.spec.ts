@@ -113,6 +113,17 @@ test("the way back to the end of a chat is one click, without all that lies betw
   await until("it is in sight", () => inSight(page, "part 42 has the quince."));
 });
 
+test("what was found comes in pages", async () => {
+  await page.getByRole("searchbox").fill("part");
+  await results().getByText("1 chat, 20 places in transcripts").waitFor();
+  await results().getByRole("button", { name: "Show more" }).click();
+  await results().getByText("1 chat, 40 places in transcripts").waitFor();
+  const hits = await results()
+    .getByRole("link", { name: /Agent: part/ })
+    .allInnerTexts();
+  expect(new Set(hits).size).toBe(hits.length);
+});
+
 test("a place in a closed chat is found and read", async () => {
   await page.getByRole("searchbox").fill("yellow");
   await results()

@@ -57,11 +57,11 @@ export function Header({ row }: { row: Row }) {
         <Back />
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{nameOf(row)}</h2>
-          <p className="flex items-baseline gap-2 text-sm text-soft">
-            <Dot row={row} />
-            <span className="line-clamp-2 wrap-anywhere md:line-clamp-1" title={row.cwd}>
-              {factsOf(row).join(" · ")}
-            </span>
+          <p
+            className="line-clamp-2 text-sm wrap-anywhere text-soft md:line-clamp-1"
+            title={row.cwd}
+          >
+            <Dot row={row} /> {factsOf(row).join(" · ")}
           </p>
         </div>
         {row.pinned && <Sign name="pin" word={t("row.pinned")} />}

@@ -99,22 +99,24 @@ function Closed({ row, onDelete }: { row: Row; onDelete: () => void }) {
           {row.tags.map((tag) => ` · #${tag}`)}
         </span>
       </a>
-      <Button
-        size="small"
-        disabled={act.busy}
-        aria-label={t("history.reopenLabel", { chat: name })}
-        onClick={() => void reopen()}
-      >
-        {t("history.reopen")}
-      </Button>
-      <Button
-        size="small"
-        look="bad"
-        aria-label={t("history.deleteLabel", { chat: name })}
-        onClick={onDelete}
-      >
-        {t("history.delete")}
-      </Button>
+      <span className="flex gap-2">
+        <Button
+          size="small"
+          disabled={act.busy}
+          aria-label={t("history.reopenLabel", { chat: name })}
+          onClick={() => void reopen()}
+        >
+          {t("history.reopen")}
+        </Button>
+        <Button
+          size="small"
+          look="bad"
+          aria-label={t("history.deleteLabel", { chat: name })}
+          onClick={onDelete}
+        >
+          {t("history.delete")}
+        </Button>
+      </span>
       <FaultLine act={act} className="basis-full" />
     </li>
   );
