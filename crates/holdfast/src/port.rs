@@ -96,7 +96,6 @@ impl Port for Border {
                 kind: kind_word(agent.kind).to_owned(),
                 version: None,
                 availability: availability(agent, &self.host.agents().environment(agent)),
-                capabilities: Vec::new(),
             })
             .collect();
         async move { agents }.boxed()

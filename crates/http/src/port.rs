@@ -216,8 +216,6 @@ pub struct AgentInfo {
     pub version: Option<String>,
     /// Whether it can be started.
     pub availability: Availability,
-    /// What it is known to be able to do, as stable words.
-    pub capabilities: Vec<String>,
 }
 
 /// What an agent runs in.

@@ -272,7 +272,6 @@ impl Host for Fake {
             kind: "acp".to_owned(),
             version: None,
             availability,
-            capabilities: vec!["load".to_owned()],
         };
         let gone = Availability::Unavailable("not on PATH".to_owned());
         let agents = vec![agent("demo", Availability::Available), agent("gone", gone)];
