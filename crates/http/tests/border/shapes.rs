@@ -17,7 +17,7 @@ pub(crate) async fn takes(host: &Fake, chat: ChatId) {
     host.keeper(chat, KeeperEvent::Born { pid: 7 }).await;
     let handle = Handle { root: "r".to_owned(), leaf: "r".to_owned() };
     let forks = Forks::AtTheEnd;
-    let capabilities = Capabilities { load: true, stop_task: true, forks, ..Capabilities::NONE };
+    let capabilities = Capabilities { stop_task: true, forks, ..Capabilities::NONE };
     host.says(chat, ProviderEvent::Ready { handle, capabilities, model: None, mode: None }).await;
     let frame = written(host, chat).await;
     host.says(chat, ProviderEvent::MessageTaken { frame }).await;
@@ -64,7 +64,7 @@ async fn what_an_agent_can_is_known_once_a_session_of_it_stood() {
     let shown = async || border.get("/api/v1/agents").await["items"].clone();
     assert_eq!(shown().await[0]["capabilities"], json!([]));
     let chat = working(&border).await;
-    let can = json!(["load", "stop_task", "fork"]);
+    let can = json!(["stop_task", "fork"]);
     assert_eq!(shown().await[0]["capabilities"], can);
     assert_eq!(border.get(&format!("/api/v1/chats/{chat}")).await["capabilities"], can);
     assert_eq!(shown().await[1]["capabilities"], json!([]), "another agent");
