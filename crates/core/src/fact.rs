@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::frame::{Answer, Outgoing};
-use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use crate::ids::{AttachmentId, AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
 use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
@@ -256,6 +257,13 @@ pub enum Fact {
     /// Ends offer, queue and everything at once; its rows are reaped afterwards.
     ChatDeleted,
 
+    /// A file is durable, and can be named by messages.
+    AttachmentAdded(Attachment),
+    /// A file that no message named is gone.
+    AttachmentRemoved {
+        attachment: AttachmentId,
+    },
+
     /// A message is durable and waits. `digest` is that of its text.
     MessageAccepted {
         message: MessageId,
@@ -263,6 +271,9 @@ pub enum Fact {
         bytes: u64,
         digest: String,
         place: Place,
+        /// What goes with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<AttachmentId>,
     },
     MessageEdited {
         message: MessageId,

@@ -265,7 +265,8 @@ pub(crate) fn deliver(w: &mut World) {
         let command = match &asked.wish {
             Wish::Open { text } => w.opening(text.clone().map(|text| (message, text))),
             Wish::Send { text, by, send } => {
-                Command::Send { message, text: text.clone(), by: *by, send: *send }
+                let (text, by, send) = (text.clone(), *by, *send);
+                Command::Send { message, text, by, send, attachments: Vec::new() }
             }
             Wish::Plain(command) => command.clone(),
         };

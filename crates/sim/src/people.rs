@@ -107,6 +107,8 @@ fn disorders(wish: &Wish) -> bool {
             | Command::Send { .. } => true,
             Command::Open { .. }
             | Command::Change(_)
+            | Command::Attach(_)
+            | Command::Detach { .. }
             | Command::EditQueued { .. }
             | Command::WithdrawQueued { .. }
             | Command::PauseQueue

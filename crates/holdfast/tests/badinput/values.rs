@@ -69,8 +69,8 @@ fn values_that_only_look_right_are_refused() {
             (
                 find("POST", "/messages"),
                 json!({ "text": "a", "attachments": ["x"] }),
-                409,
-                "not_supported",
+                400,
+                "invalid_id",
                 Some("attachments"),
             ),
             (

@@ -7,6 +7,7 @@ use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Sch
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::wire::agent::Agent;
+use crate::wire::attachment::Kept;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
 use crate::wire::turn::Turn;
@@ -20,6 +21,8 @@ pub(crate) struct Page<T, N = String> {
     pub(crate) next: Option<N>,
 }
 
+/// The attachments of a chat.
+pub(crate) type AttachmentPage = Page<Kept>;
 /// A page of agents.
 pub(crate) type AgentPage = Page<Agent>;
 /// A page of chats.

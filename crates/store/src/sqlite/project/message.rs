@@ -22,7 +22,7 @@ struct Known {
 impl Projection<'_> {
     pub(super) fn message_fact(&mut self, fact: &Fact) -> Result<(), Fail> {
         match fact {
-            Fact::MessageAccepted { message, by, bytes, digest, place } => {
+            Fact::MessageAccepted { message, by, bytes, digest, place, attachments } => {
                 let at = self.queue_end(*place)?;
                 let sql = "INSERT INTO messages (chat, id, author, state, bytes, digest,
                     accepted_at, place) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?)
@@ -41,6 +41,7 @@ impl Projection<'_> {
                     let text = format!("{message} was accepted before");
                     return Err(CommitError::Refused(text).into());
                 }
+                self.name(*message, attachments)?;
                 if by.is_person() {
                     let text = text_of(self.unit, *message).unwrap_or_default();
                     self.record.last_prompt = Some(last_prompt(text));
