@@ -5,6 +5,8 @@ import type { Row } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
+import { AttachButton, BesideList, takesFiles } from "./Attach.tsx";
+import { idsOf, putBack, takeKept, useBeside } from "./attached.ts";
 import { accepted, emptied, keepText, useDraft } from "./kept.ts";
 
 type Way = "queue" | "interrupt";
@@ -19,8 +21,12 @@ export function Composer({ row }: { row: Row }) {
   const hint = useId();
   const area = useGrowing(text);
   const busy = row.status.lead !== "done";
+  const files = useBeside(row.id);
+  const failed = files.some((one) => one.state.at === "failed");
+  const kept = files.every((one) => one.state.at === "kept");
+  const ready = kept && (text.trim() !== "" || files.length > 0);
   const submit = () => {
-    if (text.trim() === "") return;
+    if (!ready) return;
     emptied(row.id);
     void post(row.id, text, busy ? way : "queue");
     setWay("queue");
@@ -28,11 +34,13 @@ export function Composer({ row }: { row: Row }) {
   return (
     <form
       className="rounded-xl border border-edge bg-raised shadow-xs focus-within:border-brand"
+      {...takesFiles(row.id)}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
       }}
     >
+      <BesideList chat={row.id} files={files} />
       <textarea
         ref={area}
         rows={1}
@@ -49,10 +57,11 @@ export function Composer({ row }: { row: Row }) {
         className="block max-h-[40dvh] w-full resize-none rounded-xl bg-transparent px-4 pt-3 pb-1 placeholder:text-soft focus:outline-none pointer-coarse:text-base"
       />
       <div className="flex items-center justify-end gap-2 px-2 pb-2">
+        <AttachButton chat={row.id} />
         <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
-          {t("composer.hint")}
+          {failed ? t("attach.failed") : t("composer.hint")}
         </p>
-        {busy && text.trim() !== "" && (
+        {busy && ready && (
           <select
             aria-label={t("composer.delivery")}
             value={way}
@@ -64,7 +73,7 @@ export function Composer({ row }: { row: Row }) {
           </select>
         )}
         {busy && <Stop row={row} />}
-        <Button type="submit" look="brand" disabled={text.trim() === ""}>
+        <Button type="submit" look="brand" disabled={!ready}>
           <Icon name="send" />
           {t("composer.send")}
         </Button>
@@ -74,17 +83,21 @@ export function Composer({ row }: { row: Row }) {
 }
 
 async function post(chat: string, text: string, delivery: Way): Promise<void> {
+  const files = takeKept(chat);
+  const attachments = idsOf(files);
+  const names = files.map((one) => one.file.name).join(", ");
   const wanted = {
     method: "POST",
     path: `/chats/${chat}/messages`,
-    body: { text, delivery },
+    body: { text, delivery, ...(attachments.length > 0 ? { attachments } : {}) },
     lane: chat,
-    message: { chat, text },
+    message: { chat, text: text.trim() === "" ? names : text },
   } as const;
   try {
     await write(wanted);
     accepted(chat);
   } catch (fault) {
+    putBack(chat, files);
     if (fault instanceof Refused) show({ write: { ...wanted, key: "" }, problem: fault.problem });
   }
 }

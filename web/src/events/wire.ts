@@ -154,6 +154,15 @@ export interface Prompt {
   answer: Answered | null;
 }
 
+export interface Attachment {
+  id: string;
+  name: string;
+  media_type: string;
+  bytes: number;
+  sha256: string;
+  href: string;
+}
+
 export interface Item {
   id: string;
   seq: number;
@@ -173,6 +182,7 @@ export interface Item {
   text: string | null;
   full: Full | null;
   delivery: Delivery | null;
+  attachments?: Attachment[];
   call: Call | null;
   prompt: Prompt | null;
   plan: { text: string; state: string }[] | null;
@@ -189,6 +199,7 @@ export interface Waiting {
   by: string;
   state: DeliveryState;
   at: string;
+  attachments?: Attachment[];
 }
 
 export type Held = "stop" | "close" | "person" | "dismiss" | "offer" | "start_failed";

@@ -126,6 +126,10 @@ pub(crate) const ROUTES: &[Route] = &[
         &["choice"],
     ),
     read("/api/v1/chats/{chat}/messages/{message}/text"),
+    read("/api/v1/chats/{chat}/attachments"),
+    file("/api/v1/chats/{chat}/attachments"),
+    read("/api/v1/chats/{chat}/attachments/{attachment}"),
+    write("DELETE", "/api/v1/chats/{chat}/attachments/{attachment}"),
     read("/api/v1/chats/{chat}/turns"),
     fields(
         "POST",

@@ -1,6 +1,7 @@
 //! `holdfast chat …`, one file for each.
 
 mod answer;
+mod attach;
 mod close;
 mod fork;
 mod interrupt;
