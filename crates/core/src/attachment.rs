@@ -70,6 +70,10 @@ pub fn name(text: &str) -> Result<String, Refusal> {
     if text.chars().any(char::is_control) {
         return invalid("holds a control character");
     }
+    // What stands for bytes that are no text.
+    if text.contains('\u{fffd}') {
+        return invalid("is not UTF-8");
+    }
     if text.chars().any(deceives) {
         return invalid("holds a mark that hides what it says");
     }
@@ -204,6 +208,7 @@ mod tests {
             "a\u{200b}",
             "a\u{feff}b",
             "a\u{2028}b",
+            "a\u{fffd}",
         ] {
             let refusal = name(odd).unwrap_err();
             assert_eq!(

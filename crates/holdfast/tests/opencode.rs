@@ -216,6 +216,39 @@ fn killed_with_everything_it_carries_on_with_its_own_session() {
     host.stop();
 }
 
+/// A PNG of one pixel, in base64.
+const PNG64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+/// The same.
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
+#[test]
+fn what_is_attached_reaches_the_model() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = host.open_with("opencode");
+    let attach = |name: &str, kind: &str, bytes: &[u8]| {
+        let target = format!("/api/v1/chats/{chat}/attachments?name={name}");
+        let request = host.raw("POST", &target).header("content-type", kind).body(bytes);
+        host.exchange(&request).json()["id"].clone()
+    };
+    let files = [
+        attach("dot.png", "image/png", PNG),
+        attach("note.md", "text/markdown", b"the word is grassland"),
+    ];
+    let body = json!({ "text": "[[say seen]] look", "attachments": files });
+    let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
+    let message = sent["message"]["id"].as_str().unwrap();
+    host.wait_message(&chat, message, "settled");
+    assert_eq!(host.said(&chat), "seen");
+    let asked = lab.model.turns().last().unwrap().body.to_string();
+    assert!(asked.contains("grassland"), "{asked}");
+    assert!(asked.contains(PNG64) || asked.contains("dot.png"), "{asked}");
+    eprintln!("ASKED {asked}");
+    host.stop();
+}
+
 /// Where the namespace has nothing but loopback, and every connection is written down.
 const INSIDE: &str =
     r#"ip link set lo up; exec strace --seccomp-bpf -f -qq -e trace=connect -o "$TRACE" "$@""#;
