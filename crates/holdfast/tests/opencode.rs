@@ -242,10 +242,14 @@ fn what_is_attached_reaches_the_model() {
     let message = sent["message"]["id"].as_str().unwrap();
     host.wait_message(&chat, message, "settled");
     assert_eq!(host.said(&chat), "seen");
-    let asked = lab.model.turns().last().unwrap().body.to_string();
-    assert!(asked.contains("grassland"), "{asked}");
-    assert!(asked.contains(PNG64) || asked.contains("dot.png"), "{asked}");
-    eprintln!("ASKED {asked}");
+    let turns = lab.model.turns();
+    let asked = &turns.last().unwrap().body["messages"];
+    let parts = asked.as_array().unwrap().last().unwrap()["content"].as_array().unwrap();
+    let image = parts.iter().find(|part| part["type"] == "image_url").unwrap();
+    assert_eq!(image["image_url"]["url"], format!("data:image/png;base64,{PNG64}"));
+    let text =
+        parts.iter().any(|part| part["text"].as_str().unwrap_or_default().contains("grassland"));
+    assert!(text, "{asked}");
     host.stop();
 }
 
