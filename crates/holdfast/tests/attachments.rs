@@ -109,6 +109,9 @@ fn an_agent_gets_what_is_attached_in_the_form_it_takes() {
     let items = host.items(&chat);
     let item = items.iter().find(|item| item["delivery"]["message"] == message.as_str()).unwrap();
     assert_eq!(item["attachments"], json!(all));
+    let recap = host.get(&format!("/offers/{chat}/recap"));
+    let told = "[[prompt]]\n[attached: a b.png, n.md, x y.bin]";
+    assert!(recap["text"].as_str().unwrap().contains(told), "{recap}");
     for (of, bytes) in [(&image, PNG), (&other, b"PK\x03\x04")] {
         let href = of["href"].as_str().unwrap();
         assert_eq!(host.exchange(&host.raw("GET", href)).body, bytes);

@@ -69,6 +69,8 @@ pub(super) async fn a_message_has_what_it_names_in_its_order_wherever_it_goes(mu
     let mut pen = Pen::open(b.store(), 1).await;
     let (one, two) = (attach(&mut pen, 1).await, attach(&mut pen, 2).await);
     let message = names(&mut pen, 7, &[&two, &one]).await;
+    let row = pen.store.chat(pen.id).await.unwrap().unwrap();
+    assert_eq!(row.last_prompt.as_deref(), Some("2 \u{e9}.png, 1 \u{e9}.png"), "it has no text");
     let plain = pen.accept(8, "plain").await;
     let named = [two.clone(), one.clone()];
     b.reopen();

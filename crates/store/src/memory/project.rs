@@ -100,13 +100,14 @@ fn apply_fact(
                 accepted_at: at,
                 attachments: name(chat, *message, attachments),
             };
+            let named = row.attachments.clone();
             if chat.messages.insert(*message, Arc::new(row)).is_some() {
                 return Err(CommitError::Refused(format!("{message} was accepted before")));
             }
             enqueue(chat, *message, *place);
             if by.is_person() {
                 let text = text_of(unit, *message).unwrap_or_default();
-                chat.last_prompt = Some((*message, last_prompt(text)));
+                chat.last_prompt = Some((*message, last_prompt(text, || Ok(named))?));
             }
             touched.add(What::Queue);
         }
@@ -121,7 +122,7 @@ fn apply_fact(
                     && of == message
                     && let Some(text) = text_of(unit, *message)
                 {
-                    *shown = last_prompt(text);
+                    *shown = last_prompt(text, || Ok(row.attachments.clone()))?;
                 }
                 touched.add(What::Queue);
             }

@@ -61,7 +61,7 @@ pub(super) fn held(db: &Connection, key: &[u8]) -> Result<Attachments, Fail> {
 }
 
 /// What goes with a message, in order.
-pub(super) fn of_message(
+pub(in crate::sqlite) fn of_message(
     db: &Connection,
     key: &[u8],
     message: MessageId,
