@@ -1,8 +1,11 @@
 //! Attachments at the border: what is taken, what is refused and leaves nothing, and what is served to
 //! no harm.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::{Body, Bytes};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use holdfast_core::ids::ChatId;
 use holdfast_core::limits::{ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX};
 use rstest::rstest;
@@ -123,6 +126,25 @@ async fn one_byte_too_many_is_refused_whether_it_is_announced_or_not() {
     let got = post(&border, &path(chat, ""), "text/plain", pieces(3, true)).await;
     assert_eq!((got.status.as_u16(), got.code()), (400, "body_incomplete".to_owned()));
     assert_eq!(border.host.files(), 1);
+}
+
+/// What does not end is not read to its end: beside what is taken only as much as lets the caller hear
+/// the answer.
+#[tokio::test]
+async fn a_body_is_not_taken_any_further_than_it_may_be() {
+    let border = Border::new();
+    let chat = border.chat().await;
+    let (many, read) = (150, Arc::new(AtomicUsize::new(0)));
+    let piece = Bytes::from(vec![7; 1024 * 1024]);
+    let count = Arc::clone(&read);
+    let pieces = stream::iter(0..many).map(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, std::io::Error>(piece.clone())
+    });
+    let got = post(&border, &path(chat, ""), "text/plain", Body::from_stream(pieces)).await;
+    assert_eq!((got.status.as_u16(), got.code()), (413, "body_too_large".to_owned()));
+    assert!(read.load(Ordering::Relaxed) < many / 2, "{read:?}");
+    assert_eq!(border.host.files(), 0);
 }
 
 #[tokio::test]
