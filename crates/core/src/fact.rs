@@ -4,9 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::frame::{Answer, Outgoing};
 use crate::ids::{
-    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
 };
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
@@ -280,6 +281,13 @@ pub enum Fact {
     /// Ends offer, queue and everything at once; its rows are reaped afterwards.
     ChatDeleted,
 
+    /// A file is durable, and can be named by messages.
+    AttachmentAdded(Attachment),
+    /// A file that no message named is gone.
+    AttachmentRemoved {
+        attachment: AttachmentId,
+    },
+
     /// A message is durable and waits. `digest` is that of its text.
     MessageAccepted {
         message: MessageId,
@@ -287,6 +295,9 @@ pub enum Fact {
         bytes: u64,
         digest: String,
         place: Place,
+        /// What goes with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<AttachmentId>,
     },
     MessageEdited {
         message: MessageId,

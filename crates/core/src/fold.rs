@@ -3,7 +3,10 @@
 
 mod delivery;
 
+use std::sync::Arc;
+
 use crate::activity::{Activity, shown};
+use crate::attachment::Held;
 use crate::fact::Fact;
 use crate::frame::Issued;
 use crate::head::{
@@ -33,6 +36,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
+        Fact::AttachmentAdded(_) | Fact::AttachmentRemoved { .. } => fold_attachment(chat, fact),
         Fact::MessageAccepted { .. }
         | Fact::MessageEdited { .. }
         | Fact::QueueOrdered { .. }
@@ -170,7 +174,19 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.exempt = None;
             head.paused = None;
             chat.aside.queue.clear();
+            chat.aside.attachments = Arc::default();
         }
+        _ => {}
+    }
+}
+
+fn fold_attachment(chat: &mut Chat, fact: &Fact) {
+    let attachments = Arc::make_mut(&mut chat.aside.attachments);
+    match fact {
+        Fact::AttachmentAdded(added) => {
+            attachments.insert(added.id, Held { bytes: added.bytes, named: None });
+        }
+        Fact::AttachmentRemoved { attachment } => drop(attachments.remove(attachment)),
         _ => {}
     }
 }
