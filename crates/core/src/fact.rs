@@ -214,6 +214,20 @@ pub struct Fork {
     pub turns: u32,
     /// The number of the last item of the host's own.
     pub host_items: u32,
+    /// The attachments that its messages name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<ForkedFile>,
+}
+
+/// An attachment that both chats of a fork have, each a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkedFile {
+    /// Its id.
+    pub id: AttachmentId,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// A message that names it.
+    pub named: MessageId,
 }
 
 /// A past-tense event in the journal of one chat.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::activity::{Activity, shown};
 use crate::attachment::Held;
-use crate::fact::Fact;
+use crate::fact::{Fact, ForkedFile};
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,
@@ -149,6 +149,10 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.attempts = fork.attempts;
             head.turns = fork.turns;
             head.host_items = fork.host_items;
+            let held = Arc::make_mut(&mut chat.aside.attachments);
+            for ForkedFile { id, bytes, named } in &fork.attachments {
+                held.insert(*id, Held { bytes: *bytes, named: Some(*named) });
+            }
         }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),

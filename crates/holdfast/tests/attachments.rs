@@ -271,3 +271,29 @@ fn with_its_chat_an_attachment_goes() {
     assert_eq!(host.exchange(&host.raw("GET", href)).body, b"kept");
     host.stop();
 }
+
+#[test]
+fn a_fork_keeps_what_its_messages_came_with() {
+    let (_dir, place) = scene();
+    let host = place.start();
+    let chat = host.open();
+    let file = attach(&host, &chat, "note.md", "text/markdown", b"the word is grassland");
+    attach(&host, &chat, "loose.txt", "text/plain", b"no message names it");
+    let message = send(&host, &chat, "[[say seen]]", &[&file]);
+    host.wait_message(&chat, &message, "settled");
+    let at = host.items(&chat).last().unwrap()["seq"].clone();
+    let fork = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": at })).ok();
+    let other = fork["id"].as_str().unwrap().to_owned();
+    host.request("DELETE", &format!("/chats/{chat}"), None).unwrap().ok();
+    wait_until(PATIENCE, "the files of the first chat to go", || files(&place).len() == 1);
+    host.kill_everything();
+    let host = place.start();
+    let items = host.items(&other);
+    let shown = items.iter().find(|item| item["text"] == "[[say seen]]").unwrap();
+    let href = shown["attachments"][0]["href"].as_str().unwrap();
+    assert!(href.contains(&other), "{href}");
+    let read = host.exchange(&host.raw("GET", href));
+    assert_eq!((read.status, &read.body[..]), (200, &b"the word is grassland"[..]));
+    let gone = host.request("DELETE", &href["/api/v1".len()..], None).unwrap();
+    assert_eq!((gone.status, &gone.body["code"]), (409, &json!("attachment_in_use")));
+}

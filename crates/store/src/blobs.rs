@@ -82,6 +82,37 @@ impl Blobs {
         File::open(self.file(chat, id))
     }
 
+    /// Gives another chat files of this one, under the same ids and without a copy of their bytes:
+    /// each chat lets go of its own. One that is not there is passed over.
+    ///
+    /// # Errors
+    /// The disk's; nothing is left then but marks.
+    pub fn share(&self, from: ChatId, to: ChatId, ids: &[AttachmentId]) -> io::Result<Vec<Kept>> {
+        let mut kept = Vec::new();
+        if ids.is_empty() {
+            return Ok(kept);
+        }
+        self.prepare()?;
+        for id in ids {
+            match fs::hard_link(self.file(from, *id), self.mark(to, *id)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                linked => {
+                    linked?;
+                    kept.push(Kept { blobs: self.clone(), chat: to, id: *id });
+                }
+            }
+        }
+        make_dir(&self.dir(to))?;
+        sync(&self.root)?;
+        // The marks have to be there whenever the files are.
+        sync(&self.root.join(MARKS))?;
+        for Kept { id, .. } in &kept {
+            fs::hard_link(self.mark(to, *id), self.file(to, *id))?;
+        }
+        sync(&self.dir(to))?;
+        Ok(kept)
+    }
+
     /// Marks one whose row is about to go.
     ///
     /// # Errors
@@ -346,6 +377,24 @@ mod tests {
         assert!(blobs.marked().unwrap().is_empty());
         assert_eq!(read(&blobs, 2).as_deref(), Some("some bytes"));
         assert_eq!([1, 3, 4].map(|n| read(&blobs, n)), [None, None, None]);
+    }
+
+    #[test]
+    fn two_chats_share_a_file_and_each_lets_go_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let blobs = Blobs::of(dir.path());
+        let other = ChatId::new(Uuid::from_u128(2));
+        keep(&blobs, 1).confirm();
+        let shared = blobs.share(CHAT, other, &[id(1), id(7)]).unwrap();
+        assert_eq!(shared.len(), 1, "what is not there is not shared");
+        let marked: Vec<_> = blobs.marked().unwrap().into_iter().map(|(c, i, _)| (c, i)).collect();
+        assert_eq!(marked, [(other, id(1))]);
+        shared.into_iter().for_each(Kept::confirm);
+        assert!(blobs.marked().unwrap().is_empty());
+        assert!(!blobs.reap(CHAT, 9).unwrap());
+        assert_eq!(read(&blobs, 1), None);
+        assert!(blobs.open(other, id(1)).is_ok());
+        assert!(blobs.share(CHAT, other, &[]).unwrap().is_empty());
     }
 
     #[test]

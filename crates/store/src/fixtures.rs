@@ -5,8 +5,8 @@
 use holdfast_core::activity::{Lead, Leftover};
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{
-    Author, Death, Evidence, Fact, Fork, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
-    WithdrawnWhy,
+    Author, Death, Evidence, Fact, Fork, ForkedFile, OfferEnd, Paused, Place, RefusedWhy, Secret,
+    StopWhy, WithdrawnWhy,
 };
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer};
 use holdfast_core::ids::{
@@ -71,6 +71,17 @@ fn chat_and_queue() -> Vec<Fact> {
             attempts: 2,
             turns: 4,
             host_items: 5,
+            attachments: Vec::new(),
+        }),
+        Fact::ChatForked(Fork {
+            from: CHAT,
+            at: 9,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            messages: 3,
+            attempts: 2,
+            turns: 4,
+            host_items: 5,
+            attachments: vec![ForkedFile { id: ATTACHMENT, bytes: 7, named: MESSAGE }],
         }),
         Fact::ChatTitled { title: text("t"), by: holdfast_core::fact::Namer::Person },
         Fact::SlotBound { slot: Some(text("s")) },

@@ -129,13 +129,13 @@ impl Host {
 
 /// What is known of the row of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Row {
+pub(crate) enum Row {
     There,
     Gone,
 }
 
 /// Has the bytes of an attachment follow its row. What that leaves undone is found marked.
-async fn settle(kept: Kept, row: Row) {
+pub(crate) async fn settle(kept: Kept, row: Row) {
     let settled = tokio::task::spawn_blocking(move || match row {
         Row::There => kept.confirm(),
         Row::Gone => kept.discard(),
@@ -152,7 +152,7 @@ async fn blocking(
     }
 }
 
-fn uncertain() -> Refusal {
+pub(crate) fn uncertain() -> Refusal {
     let text = "This may have been stored and may not. Try again with the same Idempotency-Key.";
     Refusal::new(Code::NotDurable, text)
 }

@@ -21,13 +21,13 @@ pub(crate) fn file(n: u128) -> Attachment {
     }
 }
 
-async fn attach(pen: &mut Pen, n: u128) -> Attachment {
+pub(crate) async fn attach(pen: &mut Pen, n: u128) -> Attachment {
     pen.put([Fact::AttachmentAdded(file(n))]).await;
     file(n)
 }
 
 /// A message that names these.
-async fn names(pen: &mut Pen, n: u128, these: &[&Attachment]) -> MessageId {
+pub(crate) async fn names(pen: &mut Pen, n: u128, these: &[&Attachment]) -> MessageId {
     let Fact::MessageAccepted { message, by, bytes, digest, place, .. } =
         accepted(n, "look", Author::Person, Place::Tail)
     else {
@@ -38,7 +38,7 @@ async fn names(pen: &mut Pen, n: u128, these: &[&Attachment]) -> MessageId {
     message_id(n)
 }
 
-async fn same_as_loaded(pen: &Pen) {
+pub(crate) async fn same_as_loaded(pen: &Pen) {
     let loaded = pen.store.load(pen.id).await.unwrap().unwrap();
     assert_eq!(loaded.chat, pen.chat);
 }

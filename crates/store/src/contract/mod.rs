@@ -134,7 +134,8 @@ contract! {
         a_draft_is_put_once_under_one_key;
     forks:
         a_fork_shows_what_the_other_chat_had,
-        a_fork_copies_a_bounded_end;
+        a_fork_copies_a_bounded_end,
+        a_fork_has_the_attachments_that_its_messages_name;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,
