@@ -5,3 +5,9 @@ pub mod codec;
 pub mod demo;
 pub mod fuzz;
 pub mod jsonrpc;
+
+mod noise;
+mod ordinals;
+#[cfg(test)]
+mod said;
+mod tasks;

@@ -17,12 +17,9 @@ mod content;
 mod encode;
 mod faults;
 mod handshake;
-mod noise;
-mod ordinals;
 mod prompts;
 mod replay;
 mod requests;
-mod tasks;
 mod texts;
 mod turns;
 mod updates;
@@ -38,14 +35,14 @@ use serde::{Deserialize, Serialize};
 
 use self::calls::Calls;
 use self::handshake::{Opening, Outcome, Stage};
-use self::noise::Noise;
-use self::ordinals::Ordinals;
 use self::prompts::Prompts;
-use self::tasks::Tasks;
 use self::texts::Texts;
 use self::turns::{Expect, Turns};
 use crate::codec::{Inward, SessionSpec};
 use crate::jsonrpc::{self, Incoming};
+use crate::noise::Noise;
+use crate::ordinals::Ordinals;
+use crate::tasks::Tasks;
 
 /// What this codec knows of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,7 +157,10 @@ impl State {
             Outgoing::Message { message: _ } => self.turns.message(frame),
             Outgoing::Interrupt => self.turns.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
-            Outgoing::StopTask { task: _ } => self.turns.expect(frame, Expect::Nothing),
+            // It is never told of another model or mode while it runs: it is started anew.
+            Outgoing::StopTask { task: _ } | Outgoing::Set { setting: _ } => {
+                self.turns.expect(frame, Expect::Nothing)
+            }
             Outgoing::Protocol(ProtocolFrame::Request { method, params: _ }) => {
                 let expected = match method.as_str() {
                     "initialize"
