@@ -44,6 +44,7 @@ pub fn acp(data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
     let (state, events) = CodecState::start(AgentKind::Acp, &spec);
     let mut run = Run::new(state);

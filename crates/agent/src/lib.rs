@@ -1,6 +1,7 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
 pub mod acp;
+pub mod claude;
 pub mod codec;
 pub mod demo;
 pub mod fuzz;
@@ -11,3 +12,4 @@ mod ordinals;
 #[cfg(test)]
 mod said;
 mod tasks;
+mod tolerant;

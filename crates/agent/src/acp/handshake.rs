@@ -173,7 +173,7 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
 }
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
-    let SessionSpec { cwd, handle, history, model, mode } = spec;
+    let SessionSpec { cwd, handle, history, model, mode, attempt: _ } = spec;
     let opening = match &handle {
         None => Opening::New,
         Some(_) if capabilities.resume && (history == History::Skip || !capabilities.load) => {

@@ -31,6 +31,7 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     }
 }
 
