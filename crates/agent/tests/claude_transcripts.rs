@@ -51,6 +51,9 @@ fn every_message_is_taken_and_every_turn_ends() {
                         assert!(taken.insert(*frame), "{name}: {frame:?} again: {line}");
                         open = 1;
                     }
+                    ProviderEvent::MessageFailed { frame, .. } => {
+                        assert!(taken.insert(*frame), "{name}: {frame:?} again: {line}");
+                    }
                     ProviderEvent::Stirred => open = 1,
                     ProviderEvent::TurnEnded { .. } => {
                         assert_eq!(open, 1, "{name}: an end of nothing: {line}");

@@ -46,6 +46,8 @@ enum Did {
 
 pub(crate) struct Talk {
     session: String,
+    /// Messages that the recorded host gave an id.
+    named: usize,
     /// Lines of the CLI, and what the host did, in their order.
     steps: Vec<Result<String, (u64, Did)>>,
 }
@@ -59,6 +61,7 @@ pub(crate) fn talk(name: &str) -> Talk {
     let mut frame = 1;
     let mut renamed: Vec<(String, String)> = Vec::new();
     let mut steps = Vec::new();
+    let mut named = 0;
     for record in &records {
         let message = &record["msg"];
         match record["dir"].as_str().unwrap() {
@@ -74,6 +77,7 @@ pub(crate) fn talk(name: &str) -> Talk {
                     renamed.push((id.to_owned(), format!("holdfast-{number}")));
                 }
                 if let Some(id) = message["uuid"].as_str() {
+                    named += 1;
                     renamed.push((id.to_owned(), message_id(ATTEMPT, FrameNo(number)).to_string()));
                 }
                 steps.push(Err((number, did)));
@@ -89,7 +93,7 @@ pub(crate) fn talk(name: &str) -> Talk {
     let session = records
         .iter()
         .find_map(|record| record["msg"]["session_id"].as_str().filter(|id| !id.is_empty()));
-    Talk { session: session.unwrap_or("none").to_owned(), steps }
+    Talk { session: session.unwrap_or("none").to_owned(), named, steps }
 }
 
 fn did(message: &Value) -> Did {
@@ -145,10 +149,7 @@ impl Talk {
     }
 
     pub(crate) fn messages(&self) -> usize {
-        let message = |step: &&Result<String, (u64, Did)>| {
-            matches!(step, Err((_, Did::Frame(Outgoing::Message { .. }))))
-        };
-        self.steps.iter().filter(message).count()
+        self.named
     }
 
     pub(crate) fn play(&self) -> Played {
