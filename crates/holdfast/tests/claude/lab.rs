@@ -1,11 +1,18 @@
 //! A place whose configuration has the real Claude Code, with a home of its own.
 
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
 use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
 use holdfast_testkit::claude;
 use holdfast_testkit::host::{Place, TestHost};
 use holdfast_testkit::model::ModelServer;
-use holdfast_testkit::proc;
+use holdfast_testkit::{proc, wait_until};
 use serde_json::{Value, json};
+
+/// How long the CLI may take to write something down.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The versions that are tested.
 pub(crate) const VERSIONS: [&Pinned; 2] = [&CLAUDE, &CLAUDE_OLDEST];
@@ -13,7 +20,7 @@ pub(crate) const VERSIONS: [&Pinned; 2] = [&CLAUDE, &CLAUDE_OLDEST];
 pub(crate) struct Lab {
     pub(crate) place: Place,
     pub(crate) model: ModelServer,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Lab {
@@ -22,12 +29,56 @@ impl Lab {
         let (dir, model) = (tempfile::tempdir().unwrap(), ModelServer::start());
         let agent = claude::agent(&program, &dir.path().join("agent"), model.port).unwrap();
         let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path()).configured(&agent);
-        Self { place, model, _dir: dir }
+        Self { place, model, dir }
     }
 
     /// What the model was told last, in short, notes of the CLI left out.
     pub(crate) fn told(&self) -> Vec<String> {
         self.model.turns().last().map(|seen| seen.told()).unwrap_or_default()
+    }
+
+    /// Where the CLI keeps its sessions.
+    pub(crate) fn projects(&self) -> PathBuf {
+        self.dir.path().join("agent/home/.claude/projects")
+    }
+
+    /// The files of its sessions.
+    fn sessions(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.projects()).into_iter().flatten();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+        let files = files.map(|file| file.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect()
+    }
+
+    /// Waits until the CLI has written down a message of the user with this in it.
+    pub(crate) fn wait_written(&self, text: &str) {
+        let json = json!(text).to_string();
+        let inner = json.trim_matches('"').to_owned();
+        wait_until(PATIENCE, "the message in the session's file", || {
+            let told = |path| fs::read_to_string(path).unwrap_or_default();
+            let files = self.sessions().into_iter().map(told);
+            let lines: Vec<String> = files
+                .flat_map(|file| file.lines().map(str::to_owned).collect::<Vec<_>>())
+                .collect();
+            lines.iter().any(|line| line.contains(r#""type":"user""#) && line.contains(&inner))
+        });
+    }
+
+    /// Takes what begins with this message out of the session, as if the CLI had not come to write it
+    /// down; a file that then holds nothing was not begun.
+    pub(crate) fn lose(&self, text: &str) {
+        let json = json!(text).to_string();
+        let inner = json.trim_matches('"').to_owned();
+        for path in self.sessions() {
+            let file = fs::read_to_string(&path).unwrap();
+            let kept: Vec<&str> = file.lines().take_while(|line| !line.contains(&inner)).collect();
+            let holds = kept.iter().any(|line| line.contains(r#""type":"user""#));
+            if holds {
+                fs::write(&path, kept.join("\n") + "\n").unwrap();
+            } else {
+                fs::remove_file(&path).unwrap();
+            }
+        }
     }
 
     /// The pid of the CLI itself.

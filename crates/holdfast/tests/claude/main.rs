@@ -10,4 +10,5 @@
 )]
 
 mod lab;
+mod lives;
 mod talks;
