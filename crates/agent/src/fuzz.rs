@@ -188,6 +188,7 @@ impl Run {
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
                 | ProviderEvent::MessageTaken { .. }
+                | ProviderEvent::TurnClaimed { .. }
                 | ProviderEvent::MessageFailed { .. }
                 | ProviderEvent::Stirred
                 | ProviderEvent::TurnEnded { .. }

@@ -9,6 +9,8 @@
     reason = "tests"
 )]
 
+mod asks;
 mod lab;
 mod lives;
 mod talks;
+mod work;
