@@ -149,6 +149,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::TaskEnded { task, how } => task::ended(d, task, how),
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
+        ProviderEvent::SettingDeferred => chat::setting_deferred(d),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),
         ProviderEvent::SessionMoved { handle } => attempt::session_moved(d, handle),
     }

@@ -251,6 +251,8 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// The model or mode that a person wants is taken by the agent only when it is started.
+    SettingDeferred,
     /// The agent itself works with another model or mode from now on.
     AgentRetuned {
         #[serde(default)]

@@ -29,6 +29,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
@@ -153,6 +154,7 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             let lives = |attempt: &Attempt| !attempt.retunes();
             head.tuned = head.attempt.as_ref().is_some_and(lives);
         }
+        Fact::SettingDeferred => head.tuned = head.attempt.is_some(),
         Fact::AgentRetuned { model, mode } => {
             if model.is_some() {
                 head.model.clone_from(model);

@@ -364,6 +364,8 @@ pub enum ProviderEvent {
         /// The mode, where it is another.
         mode: Option<String>,
     },
+    /// The agent takes a setting only when it is started.
+    SettingDeferred,
     /// The agent did not take a setting; it works as before.
     SettingRefused {
         /// The agent's words, bounded.

@@ -68,6 +68,7 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::ChatMuted { muted: true },
         Fact::ChatSeen { seen: true },
         Fact::ChatTuned { model: Some(text("m")), mode: None },
+        Fact::SettingDeferred,
         Fact::AgentRetuned { model: Some(text("m")), mode: Some(text("plan")) },
         Fact::ChatClosed,
         Fact::ChatReopened,

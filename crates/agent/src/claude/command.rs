@@ -9,7 +9,7 @@ use super::ids;
 
 /// The mode in which nothing is asked: the CLI takes it only when it was told at its start that it may
 /// come.
-const BYPASS: &str = "bypassPermissions";
+pub(super) const BYPASS: &str = "bypassPermissions";
 
 /// With which session the CLI is started.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -101,6 +101,13 @@ pub(super) fn retuned(d: &mut Draft<'_>, model: Option<String>, mode: Option<Str
     }
 }
 
+/// The agent gets its settings by a new start, once it has nothing to do.
+pub(super) fn setting_deferred(d: &mut Draft<'_>) {
+    if !d.chat.head.tuned {
+        d.push(Fact::SettingDeferred);
+    }
+}
+
 /// A running agent is told of another model or mode, where it takes one; any other gets it by a new
 /// start, once it has nothing to do.
 fn tuned(

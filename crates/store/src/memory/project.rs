@@ -76,6 +76,7 @@ fn apply_fact(
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}

@@ -52,6 +52,7 @@ kinds! {
     Fact::ChatSeen { .. } => "chat_seen",
     Fact::ChatTuned { .. } => "chat_tuned",
     Fact::SlotBound { .. } => "slot_bound",
+    Fact::SettingDeferred => "setting_deferred",
     Fact::AgentRetuned { .. } => "agent_retuned",
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",

@@ -146,6 +146,7 @@ impl Projection<'_> {
             | Fact::ChatMuted { .. }
             | Fact::ChatSeen { .. }
             | Fact::ChatTuned { .. }
+            | Fact::SettingDeferred
             | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
