@@ -91,6 +91,8 @@ pub enum StartFault {
 pub enum Proof {
     /// The message was rejected before it was taken up.
     NotTaken,
+    /// It was taken back before it was taken up, because the turn was to end: no fault of the agent's.
+    TakenBack,
     /// Neither that it was taken nor that it was not.
     Nothing,
 }

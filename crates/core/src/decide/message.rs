@@ -184,8 +184,15 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
     }
     let message = outstanding.message;
     turn::end_foreground(d);
-    d.say(Notice::TurnFailed, &text);
+    if proof != Proof::TakenBack {
+        d.say(Notice::TurnFailed, &text);
+    }
     match proof {
+        Proof::TakenBack => {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::Rejected { text } });
+            // What waits behind it waits for the person who stopped it.
+            return offer::stop_resume(d);
+        }
         Proof::NotTaken => {
             let why = RefusedWhy::Rejected { text: text.clone() };
             d.push(Fact::MessageRefused { message, why });

@@ -188,3 +188,33 @@ fn a_mode_that_it_does_not_know_is_refused_and_shown() {
     host.wait("the mode as before", || host.chat(&chat)["mode"] == "default");
     host.stop();
 }
+
+/// However soon it is stopped, a message is either taken or provably not, and the chat goes on.
+#[test]
+fn a_message_that_is_stopped_at_once_is_never_in_doubt() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let message = host.send(&chat, "[[say one]]");
+        host.wait_message(&chat, &message, "settled");
+        for round in 0..6 {
+            let before = lab.model.turns().len();
+            let message = host.send(&chat, "[[say half]] [[hang 600]]");
+            if round % 2 == 1 {
+                host.wait("its turn", || lab.model.turns().len() > before);
+            }
+            host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+            host.wait("its fate", || {
+                let state = host.delivery(&chat, &message)["state"].clone();
+                state == "settled" || state == "refused" || state == "withdrawn"
+            });
+            host.wait_shown(&chat, "idle");
+            host.request("POST", &format!("/chats/{chat}/queue/resume"), Some(&json!({})));
+        }
+        let last = host.send(&chat, "[[say still here]]");
+        host.wait_message(&chat, &last, "settled");
+        assert!(host.said(&chat).ends_with("still here"));
+        host.stop();
+    }
+}

@@ -118,7 +118,7 @@ fn ends_of_turns_have_their_kinds() {
 #[test]
 fn a_message_that_is_stopped_before_it_began_was_not_taken() {
     let id = message_id(ATTEMPT, FrameNo(2));
-    let words = "message failed 2 NotTaken It was stopped before the agent began with it.\n";
+    let words = "message failed 2 TakenBack It was stopped before the agent began with it.\n";
     for line in [
         format!(
             r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"holdfast-3","response":{{"cancelled":["{id}"]}}}}}}"#
