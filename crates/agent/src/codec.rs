@@ -3,12 +3,12 @@
 //! the spool, so that a host which comes back after a kill reads on in the middle of anything.
 
 use holdfast_core::frame::Outgoing;
-use holdfast_core::ids::FrameNo;
+use holdfast_core::ids::{AttemptId, FrameNo};
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
 use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
 use serde::{Deserialize, Serialize};
 
-use crate::acp;
+use crate::{acp, claude};
 
 /// The version of what [`CodecState::to_bytes`] writes.
 const STATE_VERSION: u32 = 1;
@@ -52,6 +52,15 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode, in the agent's own words. Asked for only where the agent lists it.
     pub mode: Option<String>,
+    /// The attempt and its ordinal in the chat: agents that take their ids from the host get them from
+    /// here.
+    #[serde(default = "no_attempt")]
+    pub attempt: (AttemptId, u32),
+}
+
+/// What a state has that was written before attempts were named.
+const fn no_attempt() -> (AttemptId, u32) {
+    (AttemptId::new(uuid::Uuid::nil()), 0)
 }
 
 /// One thing that reaches a codec, in the order of the spool; what the host issued comes between
@@ -194,6 +203,9 @@ pub enum EncodeError {
         #[source]
         source: serde_json::Error,
     },
+    /// This agent takes no such setting while it runs.
+    #[error("this agent takes no other model or mode while it runs")]
+    NotSettable,
     /// This build has no codec for this kind of agent.
     #[error("this build cannot speak with agents of the kind {kind:?}")]
     NoCodec {
@@ -228,6 +240,8 @@ pub enum StateUnreadable {
 pub enum CodecState {
     /// The Agent Client Protocol.
     Acp(Box<acp::State>),
+    /// Claude Code.
+    Claude(Box<claude::State>),
     /// A kind that this build has no codec for; nothing is read, nothing is written.
     Absent(AgentKind),
 }
@@ -258,7 +272,11 @@ impl CodecState {
                 let (state, events) = acp::State::start(spec);
                 (Self::Acp(Box::new(state)), events)
             }
-            AgentKind::Claude | AgentKind::Codex => {
+            AgentKind::Claude => {
+                let (state, events) = claude::State::start(spec);
+                (Self::Claude(Box::new(state)), events)
+            }
+            AgentKind::Codex => {
                 let text = "This build has no codec for this kind of agent.".to_owned();
                 let event = ProviderEvent::StartFailed { fault: StartFault::AgentRefused, text };
                 (Self::Absent(kind), vec![event])
@@ -271,6 +289,7 @@ impl CodecState {
     pub fn step(&mut self, input: Inward<'_>) -> Vec<ProviderEvent> {
         match self {
             Self::Acp(state) => state.step(input),
+            Self::Claude(state) => state.step(input),
             Self::Absent(_) => Vec::new(),
         }
     }
@@ -289,6 +308,7 @@ impl CodecState {
     ) -> Result<Vec<u8>, EncodeError> {
         match self {
             Self::Acp(state) => state.encode(frame, out, content),
+            Self::Claude(state) => state.encode(frame, out, content),
             Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
         }
     }
@@ -299,6 +319,7 @@ impl CodecState {
     pub fn forms(&self, attached: &[(&str, u64)]) -> Vec<Form> {
         match self {
             Self::Acp(state) => state.forms(attached),
+            Self::Claude(_) => claude::forms(attached),
             Self::Absent(_) => vec![Form::Link; attached.len()],
         }
     }
@@ -343,8 +364,8 @@ mod tests {
         let newer = br#"{"version":2,"codec":{"absent":"acp"}}"#;
         let version = CodecState::from_bytes(newer);
         assert!(matches!(version, Err(StateUnreadable::Version { version: 2 })));
-        let known = br#"{"version":1,"codec":{"absent":"claude"}}"#;
-        assert_eq!(CodecState::from_bytes(known).unwrap(), CodecState::Absent(AgentKind::Claude));
+        let known = br#"{"version":1,"codec":{"absent":"codex"}}"#;
+        assert_eq!(CodecState::from_bytes(known).unwrap(), CodecState::Absent(AgentKind::Codex));
         for damaged in
             [&b""[..], b"{}", br#"{"version":1}"#, br#"{"version":1,"codec":{"acp":{}}}"#]
         {
@@ -361,6 +382,7 @@ mod tests {
             history: History::Ask,
             model: None,
             mode: None,
+            attempt: no_attempt(),
         };
         let (mut state, events) = CodecState::start(AgentKind::Codex, &spec);
         assert!(matches!(events.as_slice(), [ProviderEvent::StartFailed { .. }]));

@@ -27,6 +27,10 @@ use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward,
 /// The session that stands when the first line of the input comes.
 const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
 
+/// The same, of Claude Code.
+const CLAUDE_STARTED: [&[u8]; 1] =
+    [br#"{"type":"control_response","response":{"subtype":"success","request_id":"holdfast-1"}}"#];
+
 /// A text that would be two frames if it were not quoted.
 const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 
@@ -38,6 +42,20 @@ const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 /// on in another way after it was; an event names an item, prompt or task that was never told; or a
 /// frame is anything but one line.
 pub fn acp(data: &[u8]) {
+    play(AgentKind::Acp, &STARTED, data);
+}
+
+/// Plays the input to a codec of Claude Code whose session stands. Its attempt has the id 0, so that the
+/// id of a message is the number of its frame.
+///
+/// # Panics
+///
+/// As [`acp`].
+pub fn claude(data: &[u8]) {
+    play(AgentKind::Claude, &CLAUDE_STARTED, data);
+}
+
+fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
         handle: None,
@@ -45,11 +63,12 @@ pub fn acp(data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
-    let (state, events) = CodecState::start(AgentKind::Acp, &spec);
+    let (state, events) = CodecState::start(kind, &spec);
     let mut run = Run::new(state);
     run.take(events);
-    for line in STARTED {
+    for line in started {
         run.say(line);
     }
     for line in data.split(|byte| *byte == b'\n') {
@@ -178,10 +197,18 @@ impl Run {
                     self.knows(place.is_some(), "task");
                     place.map(|place| self.tasks.remove(place));
                 }
-                ProviderEvent::Ready { .. }
+                ProviderEvent::TaskDetached { task } => {
+                    self.knows(self.tasks.contains(&task), "task");
+                }
+                ProviderEvent::Retuned { .. }
+                | ProviderEvent::SettingDeferred
+                | ProviderEvent::SettingRefused { .. }
+                | ProviderEvent::SessionMoved { .. }
+                | ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
                 | ProviderEvent::MessageTaken { .. }
+                | ProviderEvent::TurnClaimed { .. }
                 | ProviderEvent::MessageFailed { .. }
                 | ProviderEvent::Stirred
                 | ProviderEvent::TurnEnded { .. }
@@ -219,6 +246,7 @@ impl Run {
                 | EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
                 | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NotSettable
                 | EncodeError::NoCodec { .. },
             ) => {}
         }

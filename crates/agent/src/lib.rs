@@ -1,7 +1,16 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
 pub mod acp;
+pub mod claude;
 pub mod codec;
 pub mod demo;
 pub mod fuzz;
 pub mod jsonrpc;
+
+mod attached;
+mod noise;
+mod ordinals;
+#[cfg(test)]
+mod said;
+mod tasks;
+mod tolerant;

@@ -25,6 +25,7 @@ impl Talk {
             history,
             model: Some("m2".to_owned()),
             mode: Some("plan".to_owned()),
+            attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         };
         let (state, events) = CodecState::start(AgentKind::Acp, &spec);
         let mut talk = Self { state, frame: 0, sent: Vec::new() };

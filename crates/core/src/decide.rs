@@ -140,6 +140,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
             d.row(Row::ItemClosed { item });
         }
         ProviderEvent::MessageTaken { frame } => message::taken(d, frame),
+        ProviderEvent::TurnClaimed { frame } => message::claims(d, frame),
         ProviderEvent::MessageFailed { frame, proof, text } => {
             message::failed(d, frame, proof, text);
         }
@@ -153,8 +154,13 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::TaskStarted { task, kind, label, foreground } => {
             task::started(d, task, kind, &label, foreground);
         }
+        ProviderEvent::TaskDetached { task } => task::detached(d, task),
         ProviderEvent::TaskEnded { task, how } => task::ended(d, task, how),
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
+        ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
+        ProviderEvent::SettingDeferred => chat::setting_deferred(d),
+        ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),
+        ProviderEvent::SessionMoved { handle } => attempt::session_moved(d, handle),
     }
 }
 
@@ -167,6 +173,7 @@ fn keeper(d: &mut Draft<'_>, event: KeeperEvent) {
         KeeperEvent::FrameCancelled(frame) => attempt::frame_cancelled(d, frame),
         KeeperEvent::CutOff => offer::cut_off(d),
         KeeperEvent::Signalled { cause } => offer::signalled(d, cause),
+        KeeperEvent::StoreRead { frames } => death::store_read(d, frames),
         KeeperEvent::Dead { death, boot, survivors, stderr } => {
             death::died(d, death, boot, survivors, &stderr);
         }

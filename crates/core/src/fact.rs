@@ -5,9 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
+use crate::fork::Fork;
 use crate::frame::{Answer, Outgoing};
 use crate::ids::{
-    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+    AttachmentId, AttemptId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
 };
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
@@ -197,39 +198,6 @@ pub enum OfferEnd {
     Replaced,
 }
 
-/// What another chat begins with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fork {
-    /// The chat that it is forked from.
-    pub from: ChatId,
-    /// The place of the last item that both have.
-    pub at: u64,
-    /// The session that its own is a copy of.
-    pub handle: Handle,
-    /// How many messages that session holds at most.
-    pub messages: u64,
-    /// The ordinal of the last attempt.
-    pub attempts: u32,
-    /// The number of the last turn.
-    pub turns: u32,
-    /// The number of the last item of the host's own.
-    pub host_items: u32,
-    /// The attachments that its messages name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<ForkedFile>,
-}
-
-/// An attachment that both chats of a fork have, each a file of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ForkedFile {
-    /// Its id.
-    pub id: AttachmentId,
-    /// How many bytes it has.
-    pub bytes: u64,
-    /// A message that names it.
-    pub named: MessageId,
-}
-
 /// A past-tense event in the journal of one chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "snake_case")]
@@ -285,6 +253,15 @@ pub enum Fact {
     },
     /// A person wants another model or mode; the agent gets it when its session is opened next.
     ChatTuned {
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        mode: Option<String>,
+    },
+    /// The model or mode that a person wants is taken by the agent only when it is started.
+    SettingDeferred,
+    /// The agent itself works with another model or mode from now on.
+    AgentRetuned {
         #[serde(default)]
         model: Option<String>,
         #[serde(default)]
@@ -383,6 +360,11 @@ pub enum Fact {
         #[serde(default)]
         message: Option<MessageId>,
     },
+    /// The turn that was taken for the agent's own turns out to be that of this message.
+    TurnClaimed {
+        turn: TurnId,
+        message: MessageId,
+    },
     TurnEnded {
         turn: TurnId,
         how: TurnEnd,
@@ -458,6 +440,10 @@ pub enum Fact {
         label: String,
         foreground: bool,
     },
+    /// It does not end with the turn any more.
+    TaskDetached {
+        task: TaskId,
+    },
     TaskEnded {
         task: TaskId,
         how: TaskEnd,
@@ -489,6 +475,11 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// The conversation goes on in another session of the agent.
+    SessionMoved {
+        attempt: AttemptId,
+        handle: Handle,
+    },
     /// A numbered frame is committed to be written.
     FrameIssued {
         frame: FrameNo,
@@ -519,6 +510,12 @@ pub enum Fact {
     /// Its keeper answers again.
     AttemptGoesOn {
         attempt: AttemptId,
+    },
+    /// What the dead agent has written down of its session names these frames of the attempt, and of
+    /// its last ones no other.
+    StoreRead {
+        attempt: AttemptId,
+        frames: Vec<FrameNo>,
     },
     AttemptEnded {
         attempt: AttemptId,

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::activity::{Activity, shown};
 use crate::attachment::Held;
-use crate::fact::{Fact, ForkedFile};
+use crate::fact::Fact;
+use crate::fork::ForkedFile;
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,
@@ -33,6 +34,8 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
+        | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -54,6 +57,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::SettledSuspected { .. }
         | Fact::MessageDisproved { .. } => delivery::fold_delivery(chat, fact),
         Fact::TurnOpened { .. }
+        | Fact::TurnClaimed { .. }
         | Fact::TurnEnded { .. }
         | Fact::InterruptRequested { .. }
         | Fact::ItemAdded { .. }
@@ -67,11 +71,13 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::GrantGiven { .. }
         | Fact::GrantEnded { .. }
         | Fact::TaskStarted { .. }
+        | Fact::TaskDetached { .. }
         | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
         Fact::AttemptStarting { .. }
         | Fact::LeftoversSeen { .. }
         | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
+        | Fact::SessionMoved { .. }
         | Fact::FrameIssued { .. }
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
@@ -80,6 +86,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::StopWithdrawn { .. }
         | Fact::AttemptStalled { .. }
         | Fact::AttemptGoesOn { .. }
+        | Fact::StoreRead { .. }
         | Fact::AttemptEnded { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => fold_attempt(chat, fact),
@@ -165,7 +172,17 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
-            head.tuned = head.attempt.is_some();
+            let lives = |attempt: &Attempt| !attempt.retunes();
+            head.tuned = head.attempt.as_ref().is_some_and(lives);
+        }
+        Fact::SettingDeferred => head.tuned = head.attempt.is_some(),
+        Fact::AgentRetuned { model, mode } => {
+            if model.is_some() {
+                head.model.clone_from(model);
+            }
+            if mode.is_some() {
+                head.mode.clone_from(mode);
+            }
         }
         Fact::ChatClosed => {
             head.life = Life::Closed;
@@ -202,6 +219,11 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
             head.turns = turn.0;
             let open = OpenTurn { id: *turn, message: *message, since: at, interrupted: None };
             head.turn = Some(open);
+        }
+        Fact::TurnClaimed { turn, message } => {
+            if let Some(open) = head.turn.as_mut().filter(|open| open.id == *turn) {
+                open.message = Some(*message);
+            }
         }
         Fact::TurnEnded { turn, how, .. } => {
             head.turn.take_if(|open| open.id == *turn);
@@ -263,6 +285,11 @@ fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
                 *more = more.saturating_add(1);
             }
         }
+        Fact::TaskDetached { task } => {
+            if let Some(live) = head.tasks.get_mut(task) {
+                live.foreground = false;
+            }
+        }
         Fact::TaskEnded { task, .. } => {
             if head.tasks.remove(task).is_some() {
                 aside.tasks.remove(task);
@@ -307,6 +334,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 capabilities: crate::provider::Capabilities::default(),
                 left: false,
                 stalled: false,
+                store: None,
             });
         }
         Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
@@ -330,6 +358,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
+        }
+        Fact::SessionMoved { handle, .. } => {
+            head.handle = Some(handle.clone());
+            head.session_messages = 0;
+            head.settled = None;
         }
         Fact::LeftoversSeen { count, named } => {
             head.leftovers = *count;
@@ -371,6 +404,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::AttemptStalled { .. } | Fact::AttemptGoesOn { .. } => {
             if let Some(attempt) = &mut head.attempt {
                 attempt.stalled = matches!(fact, Fact::AttemptStalled { .. });
+            }
+        }
+        Fact::StoreRead { frames, .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.store = Some(frames.clone());
             }
         }
         Fact::AttemptEnded { .. } => {

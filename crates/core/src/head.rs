@@ -120,6 +120,17 @@ pub struct Attempt {
     /// Whether its keeper does not answer.
     #[serde(default)]
     pub stalled: bool,
+    /// The frames that the agent's own store names, once it is dead and that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Vec<FrameNo>>,
+}
+
+impl Attempt {
+    /// Whether its agent takes another model or mode while it runs.
+    #[must_use]
+    pub fn retunes(&self) -> bool {
+        self.phase == Phase::Ready && self.stop.is_none() && self.capabilities.retune
+    }
 }
 
 /// How far a message at the agent is.
@@ -244,6 +255,9 @@ pub struct Settled {
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,
+    /// The attempt and the frame in which the agent got it, where it was settled within the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<(AttemptId, FrameNo)>,
 }
 
 /// The turn that runs.

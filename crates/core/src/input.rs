@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
-use crate::fact::{Author, Death, Fork, Secret, StopWhy};
+use crate::fact::{Author, Death, Secret, StopWhy};
+use crate::fork::Fork;
 use crate::frame::Answer;
 use crate::ids::{
     AttachmentId, AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId,
@@ -86,6 +87,13 @@ pub enum KeeperEvent {
     Signalled {
         /// The cause that this gives an offer.
         cause: crate::offer::Cause,
+    },
+    /// The agent is dead, and what it has written down of its session itself was read: these frames of
+    /// the attempt it names, the last [`STORE_FRAMES_MAX`](crate::limits::STORE_FRAMES_MAX) of them. What
+    /// could not be read is not told.
+    StoreRead {
+        /// The frames, in their order.
+        frames: Vec<FrameNo>,
     },
     /// The attempt is dead and its spool was read to the end.
     Dead {

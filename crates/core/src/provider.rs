@@ -29,6 +29,12 @@ pub enum Forks {
     Nowhere,
 }
 
+impl Forks {
+    const fn is_nowhere(&self) -> bool {
+        matches!(self, Self::Nowhere)
+    }
+}
+
 /// What this agent, in this attempt, can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -44,7 +50,17 @@ pub struct Capabilities {
     /// The end of a turn that the agent opened by itself is told (ACP tells none).
     pub own_turns_end: bool,
     /// From where another conversation can be begun.
+    #[serde(skip_serializing_if = "Forks::is_nowhere")]
     pub forks: Forks,
+    /// Model and mode can be changed while it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub retune: bool,
+    /// What a subagent asks outlives the turn, and each prompt that is over is told.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_prompts: bool,
+    /// An approval can be given for another input than the agent proposed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub change_input: bool,
 }
 
 impl Capabilities {
@@ -56,6 +72,9 @@ impl Capabilities {
         stop_task: false,
         own_turns_end: false,
         forks: Forks::Nowhere,
+        retune: false,
+        keeps_prompts: false,
+        change_input: false,
     };
 }
 
@@ -108,6 +127,8 @@ pub enum StartFault {
 pub enum Proof {
     /// The message was rejected before it was taken up.
     NotTaken,
+    /// It was taken back before it was taken up, because the turn was to end: no fault of the agent's.
+    TakenBack,
     /// Neither that it was taken nor that it was not.
     Nothing,
 }
@@ -221,6 +242,18 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Both, as the agent says.
     pub total_tokens: Option<u64>,
+    /// Of the tokens read, those that the model had kept from before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens of the conversation as the model read it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// Tokens that the model can read at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// What the turn cost by the agent's own list of prices, in millionths of a US dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 /// One thing that an agent said.
@@ -293,6 +326,12 @@ pub enum ProviderEvent {
         /// The frame.
         frame: FrameNo,
     },
+    /// The turn that runs, and that was taken for one of the agent's own, was opened by the message in this
+    /// frame.
+    TurnClaimed {
+        /// The frame.
+        frame: FrameNo,
+    },
     /// The agent answered a message with an error before any proof of taking.
     MessageFailed {
         /// The frame.
@@ -343,6 +382,11 @@ pub enum ProviderEvent {
         /// Whether it ends with the turn.
         foreground: bool,
     },
+    /// Work of the turn goes on in the background: it outlives the turn.
+    TaskDetached {
+        /// Its ordinal.
+        task: u32,
+    },
     /// Background work ended.
     TaskEnded {
         /// Its ordinal.
@@ -354,5 +398,24 @@ pub enum ProviderEvent {
     Titled {
         /// The title, cut.
         title: String,
+    },
+    /// The agent works with another model or mode from now on.
+    Retuned {
+        /// The model, where it is another.
+        model: Option<String>,
+        /// The mode, where it is another.
+        mode: Option<String>,
+    },
+    /// The agent takes a setting only when it is started.
+    SettingDeferred,
+    /// The agent did not take a setting; it works as before.
+    SettingRefused {
+        /// The agent's words, bounded.
+        text: String,
+    },
+    /// The conversation goes on in another session of the agent, which holds nothing yet.
+    SessionMoved {
+        /// The session.
+        handle: Handle,
     },
 }

@@ -11,7 +11,7 @@ use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
-use holdfast_host::agents::{Agent, Environment, Origin, Source};
+use holdfast_host::agents::{Agent, Environment, Named, Origin, Source};
 use holdfast_host::attachments::Upload;
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
@@ -94,11 +94,16 @@ impl Port for Border {
             .host
             .agents()
             .iter()
-            .map(|(id, agent)| AgentInfo {
+            .map(|(id, agent)| {
+                let availability = availability(agent, &self.host.agents().environment(agent));
+                (id, agent, availability)
+            })
+            .filter(|(_, agent, availability)| is_shown(agent, availability))
+            .map(|(id, agent, availability)| AgentInfo {
                 id: id.clone(),
                 kind: kind_word(agent.kind).to_owned(),
                 version: None,
-                availability: availability(agent, &self.host.agents().environment(agent)),
+                availability,
             })
             .collect();
         async move { agents }.boxed()
@@ -287,6 +292,14 @@ const fn kind_word(kind: AgentKind) -> &'static str {
         AgentKind::Acp => "acp",
         AgentKind::Claude => "claude",
         AgentKind::Codex => "codex",
+    }
+}
+
+/// Whether an agent is shown: one that nobody named is there where its program is.
+pub(crate) const fn is_shown(agent: &Agent, availability: &Availability) -> bool {
+    match (agent.named, availability) {
+        (Named::ByName, _) | (Named::ByItsProgram, Availability::Available) => true,
+        (Named::ByItsProgram, Availability::Unavailable(_)) => false,
     }
 }
 

@@ -5,10 +5,10 @@ use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::ProtocolFrame;
 use serde_json::json;
 
-use super::tasks::Target;
 use super::{State, blocks, prompts};
 use crate::codec::{Content, EncodeError, Form};
 use crate::jsonrpc;
+use crate::tasks::Target;
 
 impl State {
     /// The bytes of a frame.
@@ -42,6 +42,7 @@ impl State {
                 let params = json!({ "sessionId": self.named(frame)? });
                 jsonrpc::notification("session/cancel", &params.to_string())
             }
+            Outgoing::Set { setting: _ } => return Err(EncodeError::NotSettable),
             Outgoing::StopTask { task } => {
                 let id = match self.tasks.target(task.n) {
                     Target::Id(id) => id,

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::blocks::Takes;
 use super::faults::{Asked, Fault};
-use super::ordinals::head;
 use super::replay::Replay;
 use super::wire;
+use crate::attached::Takes;
 use crate::codec::{History, SessionSpec};
 use crate::jsonrpc::PeerError;
+use crate::ordinals::head;
 
 /// The version of ACP that this codec speaks.
 const PROTOCOL_VERSION: u64 = 1;
@@ -153,7 +153,10 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
 /// What it takes in a prompt, by its answer to `initialize`.
 pub(super) fn takes(told: Option<&RawValue>) -> Takes {
     let told: wire::Initialized<'_> = wire::read(told).unwrap_or_default();
-    Takes::of(told.capabilities.and_then(|told| told.prompt).as_ref())
+    told.capabilities.and_then(|told| told.prompt).map_or_else(Takes::default, |told| Takes {
+        image: wire::declared(told.image),
+        embedded: wire::declared(told.embedded),
+    })
 }
 
 /// The agent answered `initialize`.
@@ -180,12 +183,13 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
         stop_task: wire::declared(holdfast.task_stop) || agent.as_deref() == Some(DEMO_AGENT),
         own_turns_end: false,
         forks: if wire::declared(session.fork) { Forks::AtTheEnd } else { Forks::Nowhere },
+        ..Capabilities::default()
     };
     open(spec, capabilities)
 }
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
-    let SessionSpec { cwd, handle, fork_of, history, model, mode } = spec;
+    let SessionSpec { cwd, handle, fork_of, history, model, mode, attempt: _ } = spec;
     let opening = match &handle {
         None if fork_of.is_some() => match capabilities.forks {
             Forks::AtTheEnd => Opening::Fork(Replay::default()),

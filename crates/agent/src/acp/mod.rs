@@ -18,12 +18,9 @@ mod content;
 mod encode;
 mod faults;
 mod handshake;
-mod noise;
-mod ordinals;
 mod prompts;
 mod replay;
 mod requests;
-mod tasks;
 mod texts;
 mod turns;
 mod updates;
@@ -37,17 +34,17 @@ use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::{ProtocolFrame, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
-use self::blocks::Takes;
 use self::calls::Calls;
 use self::handshake::{Opening, Outcome, Stage};
-use self::noise::Noise;
-use self::ordinals::Ordinals;
 use self::prompts::Prompts;
-use self::tasks::Tasks;
 use self::texts::Texts;
 use self::turns::{Expect, Turns};
+use crate::attached::Takes;
 use crate::codec::{Inward, SessionSpec};
 use crate::jsonrpc::{self, Incoming};
+use crate::noise::Noise;
+use crate::ordinals::Ordinals;
+use crate::tasks::Tasks;
 
 /// What this codec knows of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,7 +163,10 @@ impl State {
             Outgoing::Message { message: _ } => self.turns.message(frame),
             Outgoing::Interrupt => self.turns.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
-            Outgoing::StopTask { task: _ } => self.turns.expect(frame, Expect::Nothing),
+            // It is never told of another model or mode while it runs: it is started anew.
+            Outgoing::StopTask { task: _ } | Outgoing::Set { setting: _ } => {
+                self.turns.expect(frame, Expect::Nothing)
+            }
             Outgoing::Protocol(ProtocolFrame::Request { method, params: _ }) => {
                 let expected = match method.as_str() {
                     "initialize"

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use super::calls::{Known, Owner};
 use super::content::{shown, written};
-use super::ordinals::{digest, digest_within};
 use super::prompts::Word;
-use super::tasks::{self, Stop};
 use super::texts::Voice;
 use super::turns::Says;
 use super::{Line, State, wire};
+use crate::ordinals::{digest, digest_within};
+use crate::tasks::{self, Stop};
 
 /// Entries of a plan that are kept.
 const PLAN_ENTRIES_MAX: usize = 200;
@@ -202,7 +202,8 @@ impl State {
                 let label = told.label.as_deref().unwrap_or_default();
                 let foreground = told.foreground.unwrap_or(false);
                 let described = (tasks::kind(told.kind.as_deref()), label, foreground);
-                return self.tasks.runs(&id, Stop::ById, described, &mut self.ordinals, out);
+                self.tasks.runs(&id, Stop::ById, described, &mut self.ordinals, out);
+                return;
             }
             "completed" => TaskEnd::Completed,
             "failed" => TaskEnd::Failed,

@@ -80,6 +80,7 @@ impl Life {
             history: if resumes { History::Skip } else { History::Ask },
             model: None,
             mode: None,
+            attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         }
     }
 

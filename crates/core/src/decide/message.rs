@@ -9,7 +9,7 @@ use crate::fact::{
     Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, StopWhy, WithdrawnWhy,
 };
 use crate::frame::Outgoing;
-use crate::head::{Delivery, Life, Phase, Queued, Strand};
+use crate::head::{Delivery, Life, Outstanding, Phase, Queued, Strand};
 use crate::ids::{AttachmentId, FrameNo, MessageId, Subject};
 use crate::input::{Choice, Reply, Send};
 use crate::item::{Body, ItemKind, Notice, Role, Row};
@@ -175,6 +175,16 @@ pub(super) fn taken(d: &mut Draft<'_>, frame: FrameNo) {
     offer::taken(d, message);
 }
 
+/// The turn that runs was opened by the message in this frame, as the agent tells only now.
+pub(super) fn claims(d: &mut Draft<'_>, frame: FrameNo) {
+    let taken = |o: &&Outstanding| o.frame == frame && o.state == Delivery::Taken;
+    let message = d.chat.head.outstanding.as_ref().filter(taken).map(|o| o.message);
+    let own = d.chat.head.turn.filter(|turn| turn.message.is_none()).map(|turn| turn.id);
+    if let (Some(message), Some(turn)) = (message, own) {
+        d.push(Fact::TurnClaimed { turn, message });
+    }
+}
+
 /// The agent answered a message with an error before any proof of taking.
 pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: String) {
     let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
@@ -187,8 +197,15 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
     }
     let message = outstanding.message;
     turn::end_foreground(d);
-    d.say(Notice::TurnFailed, &text);
+    if proof != Proof::TakenBack {
+        d.say(Notice::TurnFailed, &text);
+    }
     match proof {
+        Proof::TakenBack => {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::Rejected { text } });
+            // What waits behind it waits for the person who stopped it.
+            return offer::stop_resume(d);
+        }
         Proof::NotTaken => {
             let why = RefusedWhy::Rejected { text: text.clone() };
             d.push(Fact::MessageRefused { message, why });

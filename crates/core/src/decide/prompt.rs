@@ -56,6 +56,10 @@ pub(super) fn answer(
     }
     let asked = d.chat.aside.prompts.get(&prompt).ok_or_else(too_late)?.clone();
     check(&asked, &answer)?;
+    let changes = matches!(answer, Answer::Changed { .. });
+    if changes && !d.serving().is_some_and(|attempt| attempt.capabilities.change_input) {
+        return Err(invalid("input", "This agent takes no other input than it proposed."));
+    }
     give(d, prompt, answer.clone(), by.clone(), device)?;
     grant::learn(d, &asked, &answer, &by);
     super::offer::end(d, OfferEnd::Answered);
@@ -109,6 +113,15 @@ fn check(asked: &Asked, answer: &Answer) -> Result<(), Refusal> {
                 &asked.options[..]
             };
             if !single || !options.iter().any(|known| known.id == *option) {
+                return Err(invalid("option", "This prompt has no such option."));
+            }
+            Ok(())
+        }
+        Answer::Changed { option, input } => {
+            if input.len() > ANSWER_BYTES_MAX {
+                return Err(super::chat::too_long("input", ANSWER_BYTES_MAX, "bytes"));
+            }
+            if !asked.options.iter().any(|known| known.id == *option) {
                 return Err(invalid("option", "This prompt has no such option."));
             }
             Ok(())

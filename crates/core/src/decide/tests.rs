@@ -12,6 +12,7 @@ mod idle;
 mod invariants;
 mod message;
 mod offer;
+mod own_store;
 mod prompt;
 mod queue;
 mod random;

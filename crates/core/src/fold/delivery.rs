@@ -171,6 +171,8 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
 
 fn settle(head: &mut Head, message: MessageId) {
     let here = head.outstanding.take_if(|o| o.message == message);
+    let attempt = head.attempt.as_ref().map(|attempt| attempt.id);
+    let handed = attempt.zip(here.as_ref().map(|o| o.frame));
     let before = head.session_messages.saturating_sub(1);
     let here = here.map(|o| (o.by, o.digest, o.item, before, o.attached));
     let stranded = head.stranded.iter().position(|stranded| stranded.message == message);
@@ -178,7 +180,7 @@ fn settle(head: &mut Head, message: MessageId) {
     let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before, s.attached)));
     if let Some((by, digest, item, before, attached)) = settled {
         head.settled =
-            Some(Settled { message, by, digest, item, before, suspect: false, attached });
+            Some(Settled { message, by, digest, item, before, suspect: false, attached, handed });
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use holdfast_agent::codec::AgentKind;
-use holdfast_host::agents::Agent;
+use holdfast_host::agents::{Agent, Named};
 
 pub(crate) use list::Line;
 pub(crate) use origin::{Faults, Origin};
@@ -29,6 +29,9 @@ pub(crate) use shape::{LogFormat, schema};
 
 /// The id of the built-in agent.
 pub(crate) const DEMO: &str = "demo";
+
+/// The agents that nobody has to name: each is there where its program is.
+const FOUND: [(&str, AgentKind); 1] = [("claude", AgentKind::Claude)];
 
 /// Where the data of this machine's host are, as far as that is told; also where the configuration is
 /// wrong.
@@ -110,8 +113,13 @@ impl Config {
             kind: AgentKind::Acp,
             command: vec![program.into(), "agent".into(), DEMO.into()],
             env: BTreeMap::new(),
+            named: Named::ByName,
         };
         let mut agents = BTreeMap::from([(DEMO.to_owned(), demo)]);
+        for (id, kind) in FOUND {
+            let (command, env, named) = (vec![id.into()], BTreeMap::new(), Named::ByItsProgram);
+            agents.insert(id.to_owned(), Agent { kind, command, env, named });
+        }
         for (id, table) in &self.shape.agents {
             let command = table.command.iter().map(Into::into).collect();
             let kind = match table.kind {
@@ -119,7 +127,8 @@ impl Config {
                 KindWord::Claude => AgentKind::Claude,
                 KindWord::Codex => AgentKind::Codex,
             };
-            agents.insert(id.clone(), Agent { kind, command, env: table.env.clone() });
+            let (env, named) = (table.env.clone(), Named::ByName);
+            agents.insert(id.clone(), Agent { kind, command, env, named });
         }
         agents
     }
@@ -218,8 +227,7 @@ fn check(shape: &Shape, origin: &dyn Fn(&str) -> Origin, faults: &mut Faults) {
             }
         }
         let word = match agent.kind {
-            KindWord::Acp => continue,
-            KindWord::Claude => "claude",
+            KindWord::Acp | KindWord::Claude => continue,
             KindWord::Codex => "codex",
         };
         let text = format!(

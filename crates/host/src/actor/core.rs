@@ -345,7 +345,7 @@ impl State {
     fn shown_to_codec(&mut self, kind: AgentKind, fact: &Fact) -> Vec<ProviderEvent> {
         match fact {
             Fact::AttemptStarting { attempt, .. } => {
-                let (codec, events) = CodecState::start(kind, &self.session());
+                let (codec, events) = CodecState::start(kind, &self.session(*attempt));
                 self.codec = Some((*attempt, codec));
                 self.position = Position(0);
                 events
@@ -365,7 +365,7 @@ impl State {
 
     /// The session that the chat wants. The agent's store is asked where a message's outcome is
     /// not known.
-    fn session(&self) -> SessionSpec {
+    fn session(&self, attempt: AttemptId) -> SessionSpec {
         let head = &self.chat.head;
         let asking = head.stranded.iter().any(|stranded| match stranded.why {
             Strand::Unknown { asking } => asking,
@@ -378,6 +378,7 @@ impl State {
             history: if asking { History::Ask } else { History::Skip },
             model: head.model.clone(),
             mode: head.mode.clone(),
+            attempt: (attempt, head.attempts),
         }
     }
 }

@@ -28,6 +28,17 @@ pub struct Agent {
     pub command: Vec<OsString>,
     /// What is added to its environment.
     pub env: BTreeMap<String, String>,
+    /// How it came to be here.
+    pub named: Named,
+}
+
+/// How an agent came to be among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The configuration names it, or it is built in.
+    ByName,
+    /// Nobody named it: it is there where its program is.
+    ByItsProgram,
 }
 
 /// All agents, by id, and what they run in.

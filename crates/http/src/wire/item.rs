@@ -31,6 +31,9 @@ pub(crate) struct Item {
     role: words::Role,
     /// When it was begun.
     at: Time,
+    /// The tool call within which it was said or made: that of a subagent.
+    #[schema(value_type = Option<ids::ItemId>)]
+    parent: Option<ItemId>,
     /// Its text, or the beginning of it.
     text: Option<String>,
     /// Where all of the text is, if that is more.
@@ -151,6 +154,10 @@ struct Told {
     /// Of a fork: the other chat.
     #[schema(value_type = Option<ids::ChatId>)]
     chat: Option<ChatId>,
+    /// Of what is tried again: which try this is.
+    tried: Option<u32>,
+    /// Of what is tried again: how many tries there are at most.
+    tries: Option<u32>,
 }
 
 impl Item {
@@ -167,6 +174,7 @@ impl Item {
             kind: words::item_kind(row.kind),
             role: words::role(row.role),
             at: rfc3339(row.at),
+            parent: None,
             text,
             full,
             delivery: message.map(Delivery::of),
@@ -183,7 +191,11 @@ impl Item {
             // Their states are rows of their own, and are in the item already.
             Body::Text | Body::Message { message: MessageId { .. } } => {}
             Body::Prompt { prompt: PromptId { .. } } => {}
-            Body::Call(call) => item.call = Some(Call::of(call, &mut texts)),
+            Body::Within { call } => item.parent = Some(call),
+            Body::Call(call) => {
+                item.parent = call.within;
+                item.call = Some(Call::of(call, &mut texts));
+            }
             Body::Plan { entries } => item.plan = Some(entries.into_iter().map(step).collect()),
             Body::Notice(notice) => item.notice = Some(Told::of(notice)),
             Body::Unrecognised { reason } => item.reason = Some(reason),
@@ -265,7 +277,7 @@ impl Call {
             state: words::call_state(call.state),
             output: Output { text: output.unwrap_or_default(), full },
             task: call.task,
-            parent: None,
+            parent: call.within,
         }
     }
 }
@@ -276,7 +288,8 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain = |kind| Self { kind, cause: None, code: None, chat: None };
+        let plain =
+            |kind| Self { kind, cause: None, code: None, chat: None, tried: None, tries: None };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -295,6 +308,11 @@ impl Told {
                 Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
             }
             Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
+            Notice::Retrying { attempt, of } => {
+                Self { tried: Some(attempt), tries: Some(of), ..plain(words::NoticeKind::Retrying) }
+            }
+            Notice::AgentSays => plain(words::NoticeKind::AgentSays),
+            Notice::SettingRefused => plain(words::NoticeKind::SettingRefused),
         }
     }
 }

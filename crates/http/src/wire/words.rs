@@ -89,7 +89,7 @@ words! {
     /// What the host tells in a transcript.
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
-        MessageLost LineSkipped Forked ForkHoldsMore
+        MessageLost LineSkipped Forked ForkHoldsMore Retrying AgentSays SettingRefused
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Evidence, Fact, Place, WithdrawnWhy};
 use holdfast_core::head::Life;
-use holdfast_core::ids::{AttachmentId, MessageId, PromptId};
+use holdfast_core::ids::{AttachmentId, MessageId, PromptId, TurnId};
 use holdfast_core::item::{Body, Row};
 use holdfast_core::provider::{TaskEnd, TurnEnd};
 use holdfast_core::time::Micros;
@@ -80,6 +80,8 @@ fn apply_fact(
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
+        | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
@@ -146,7 +148,10 @@ fn apply_fact(
         | Fact::MessageRequeued { message, .. }
         | Fact::MessageWithdrawn { message, .. } => move_message(chat, *message, fact, touched),
 
-        Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
+        Fact::TurnOpened { .. }
+        | Fact::TurnClaimed { .. }
+        | Fact::TurnEnded { .. }
+        | Fact::InterruptRequested { .. } => {
             return apply_turn(chat, unit, fact, touched);
         }
         Fact::ItemAdded { item, place, kind, role, turn } => {
@@ -211,6 +216,12 @@ fn apply_fact(
             chat.tasks.insert(*task, Arc::new(row));
             touched.add(What::Task(*task));
         }
+        Fact::TaskDetached { task } => {
+            if let Some(row) = chat.tasks.get_mut(task).filter(|row| row.ended.is_none()) {
+                Arc::make_mut(row).foreground = false;
+                touched.add(What::Task(*task));
+            }
+        }
         Fact::TaskEnded { task, how } => {
             if let Some(row) = chat.tasks.get_mut(task).filter(|row| row.ended.is_none()) {
                 Arc::make_mut(row).ended = Some((*how, at));
@@ -223,6 +234,8 @@ fn apply_fact(
         Fact::LeftoversSeen { .. }
         | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
+        | Fact::SessionMoved { .. }
+        | Fact::StoreRead { .. }
         | Fact::FrameIssued { .. }
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
@@ -321,12 +334,16 @@ fn apply_turn(
                 return Err(CommitError::Refused(format!("{id} was opened before")));
             }
             touched.add(What::Turn(id));
-            if let Some(row) = message.and_then(|message| chat.messages.get_mut(&message)) {
-                Arc::make_mut(row).turn = Some(id);
-                if let Some(item) = row.item {
-                    touched.add(What::Item(item));
-                }
+            if let Some(message) = message {
+                turn_of(chat, message, id, touched);
             }
+        }
+        Fact::TurnClaimed { turn, message } => {
+            if let Some(row) = chat.turns.get_mut(turn) {
+                Arc::make_mut(row).message = Some(*message);
+            }
+            touched.add(What::Turn(*turn));
+            turn_of(chat, *message, *turn, touched);
         }
         Fact::TurnEnded { turn, how, evidence, usage } => {
             if let Some(row) = chat.turns.get_mut(turn).filter(|row| row.ended.is_none()) {
@@ -340,6 +357,15 @@ fn apply_turn(
         _ => {}
     }
     Ok(())
+}
+
+/// A message has this turn.
+fn turn_of(chat: &mut StoredChat, message: MessageId, turn: TurnId, touched: &mut Touched) {
+    let Some(row) = chat.messages.get_mut(&message) else { return };
+    Arc::make_mut(row).turn = Some(turn);
+    if let Some(item) = row.item {
+        touched.add(What::Item(item));
+    }
 }
 
 fn move_prompt(

@@ -65,6 +65,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
             Some(message) => format!("{turn} opened by {}", name(message)),
             None => format!("{turn} opened"),
         },
+        Fact::TurnClaimed { turn, message } => format!("{turn} is of {}", name(message)),
         Fact::TurnEnded { turn, how, evidence, .. } => {
             format!("{turn} {} {}", lower(how), lower(evidence))
         }
@@ -80,12 +81,18 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::GrantGiven { grant, .. } => format!("{grant} given"),
         Fact::GrantEnded { grant } => format!("{grant} ended"),
         Fact::TaskStarted { task, kind, .. } => format!("{task} started {}", lower(kind)),
+        Fact::TaskDetached { task } => format!("{task} detached"),
         Fact::TaskEnded { task, how } => format!("{task} {}", lower(how)),
         Fact::AttemptStarting { origin, resuming, .. } => {
             format!("starting {origin}{}", if *resuming { " to resume" } else { "" })
         }
         Fact::AttemptBorn { .. } => "born".to_owned(),
         Fact::AttemptReady { .. } => "ready".to_owned(),
+        Fact::SessionMoved { handle, .. } => format!("session moved to {}", handle.root),
+        Fact::StoreRead { frames, .. } => {
+            let frames: Vec<String> = frames.iter().map(|frame| frame.0.to_string()).collect();
+            format!("store names {}", frames.join(" "))
+        }
         Fact::FrameIssued { frame, out } => {
             let out = match out {
                 Outgoing::Protocol(_) => "protocol".to_owned(),
@@ -96,6 +103,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
                 Outgoing::Answer { prompt, .. } => format!("answer {prompt}"),
                 Outgoing::Interrupt => "interrupt".to_owned(),
                 Outgoing::StopTask { task } => format!("stop {task}"),
+                Outgoing::Set { setting } => format!("set {}", lower(setting)),
             };
             format!("frame {}: {out}", frame.0)
         }

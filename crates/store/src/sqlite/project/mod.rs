@@ -122,9 +122,10 @@ impl Projection<'_> {
             | Fact::MessageDisproved { .. }
             | Fact::MessageDoubted { .. }
             | Fact::MessageRequeued { .. } => self.message_fact(fact),
-            Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
-                self.turn_fact(seq, fact)
-            }
+            Fact::TurnOpened { .. }
+            | Fact::TurnClaimed { .. }
+            | Fact::TurnEnded { .. }
+            | Fact::InterruptRequested { .. } => self.turn_fact(seq, fact),
             Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => self.item_fact(fact),
             Fact::PromptOpened { .. }
             | Fact::PromptAnswered { .. }
@@ -133,7 +134,9 @@ impl Projection<'_> {
             | Fact::AnswerLost { .. }
             | Fact::PromptGone { .. } => self.prompt_fact(fact),
             Fact::GrantGiven { .. } | Fact::GrantEnded { .. } => self.grant_fact(fact),
-            Fact::TaskStarted { .. } | Fact::TaskEnded { .. } => self.task_fact(fact),
+            Fact::TaskStarted { .. } | Fact::TaskDetached { .. } | Fact::TaskEnded { .. } => {
+                self.task_fact(fact)
+            }
             Fact::AttemptStarting { .. } => self.forget_progress(),
             Fact::AttemptEnded { .. } => {
                 // With an attempt all that it had going is over, whatever else was told of it.
@@ -148,11 +151,15 @@ impl Projection<'_> {
             | Fact::ChatTagged { .. }
             | Fact::ChatMuted { .. }
             | Fact::ChatSeen { .. }
-            | Fact::ChatTuned { .. } => Ok(()),
+            | Fact::ChatTuned { .. }
+            | Fact::SettingDeferred
+            | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
             | Fact::AttemptBorn { .. }
             | Fact::AttemptReady { .. }
+            | Fact::SessionMoved { .. }
+            | Fact::StoreRead { .. }
             | Fact::FrameIssued { .. }
             | Fact::FrameBegun { .. }
             | Fact::FrameDone { .. }

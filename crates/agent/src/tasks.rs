@@ -5,7 +5,7 @@ use holdfast_core::limits::{LIVE_TASKS_MAX, label};
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind};
 use serde::{Deserialize, Serialize};
 
-use super::ordinals::{Ordinals, digest, json_bytes};
+use crate::ordinals::{Ordinals, digest, json_bytes};
 
 /// Bytes of a task's own id within JSON; a task with a longer one cannot be stopped by itself.
 const TASK_ID_BYTES_MAX: usize = 64;
@@ -28,6 +28,9 @@ struct Task {
     /// Whether it ends with the turn.
     #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
     foreground: bool,
+    /// Whether the agent lists it among all that runs in the background.
+    #[serde(rename = "l", default, skip_serializing_if = "std::ops::Not::not")]
+    listed: bool,
 }
 
 /// Live tasks that are counted and nothing else. They share one number, because nothing tells one
@@ -43,7 +46,7 @@ struct Nameless {
 
 /// Whether a task can be stopped by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// By `_holdfast/task_stop`.
     ById,
     /// Not.
@@ -56,7 +59,7 @@ pub(super) enum Stop {
 /// [`LIVE_TASKS_MAX`] apart and counts the rest. This table stays small: [`FURTHER_IDS_MAX`] more are
 /// known by the digest of their id, and beyond those there is only a number of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Tasks {
+pub(crate) struct Tasks {
     rows: Vec<Task>,
     /// Tasks that began when [`LIVE_TASKS_MAX`] were in `rows`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +72,7 @@ pub(super) struct Tasks {
 
 /// What the chat knows of a task that it is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target<'a> {
+pub(crate) enum Target<'a> {
     /// The agent's id of it.
     Id(&'a str),
     /// It lives, but cannot be stopped.
@@ -79,18 +82,19 @@ pub(super) enum Target<'a> {
 }
 
 impl Tasks {
-    /// A task runs.
-    pub(super) fn runs(
+    /// A task runs. Gives its number, where it is told apart.
+    pub(crate) fn runs(
         &mut self,
         id: &str,
         stop: Stop,
         described: (TaskKind, &str, bool),
         ordinals: &mut Ordinals,
         out: &mut Vec<ProviderEvent>,
-    ) {
+    ) -> Option<u32> {
         let key = digest(id.as_bytes());
-        if self.rows.iter().chain(&self.further).any(|task| task.id == key) {
-            return;
+        let known = self.rows.iter().chain(&self.further).find(|task| task.id == key);
+        if let Some(known) = known {
+            return Some(known.task);
         }
         let (kind, text, foreground) = described;
         let named = label(text);
@@ -100,12 +104,13 @@ impl Tasks {
             let task = ordinals.task();
             let stop = (told_apart && stop == Stop::ById && self.fits(id)).then(|| id.to_owned());
             let rows = if told_apart { &mut self.rows } else { &mut self.further };
-            rows.push(Task { task, id: key, stop, foreground });
+            rows.push(Task { task, id: key, stop, foreground, listed: false });
             task
         } else {
             self.nameless.begins(foreground, ordinals)
         };
         out.push(ProviderEvent::TaskStarted { task, kind, label, foreground });
+        self.rows.iter().chain(&self.further).any(|row| row.task == task).then_some(task)
     }
 
     /// Whether one more id can be kept.
@@ -118,7 +123,14 @@ impl Tasks {
     /// A task has ended. One that is not known is one of those without a name, while there are any;
     /// otherwise it ended before, or never began, and that says nothing. An agent that makes up
     /// ids can thus lower the number of its tasks without a name, and nothing else.
-    pub(super) fn ended(&mut self, id: &str, how: TaskEnd, out: &mut Vec<ProviderEvent>) {
+    ///
+    /// Gives its number, where it was told apart.
+    pub(crate) fn ended(
+        &mut self,
+        id: &str,
+        how: TaskEnd,
+        out: &mut Vec<ProviderEvent>,
+    ) -> Option<u32> {
         let key = digest(id.as_bytes());
         let known = [&mut self.rows, &mut self.further].into_iter().find_map(|rows| {
             let place = rows.iter().position(|task| task.id == key)?;
@@ -126,11 +138,55 @@ impl Tasks {
         });
         let task = known.or_else(|| self.nameless.ends());
         out.extend(task.map(|task| ProviderEvent::TaskEnded { task, how }));
+        known
+    }
+
+    fn known(&mut self, id: &str) -> Option<&mut Task> {
+        let key = digest(id.as_bytes());
+        self.rows.iter_mut().chain(&mut self.further).find(|task| task.id == key)
+    }
+
+    /// A task goes on when the turn ends.
+    pub(crate) fn detach(&mut self, id: &str, out: &mut Vec<ProviderEvent>) {
+        if let Some(row) = self.known(id).filter(|row| row.foreground) {
+            row.foreground = false;
+            out.push(ProviderEvent::TaskDetached { task: row.task });
+        }
+    }
+
+    /// The agent lists a task among all that runs in the background.
+    pub(crate) fn listed(&mut self, id: &str) {
+        if let Some(row) = self.known(id) {
+            row.listed = true;
+        }
+    }
+
+    /// The agent lists all that runs in the background: what was listed and is not any more has ended.
+    /// Gives the numbers.
+    pub(crate) fn not_among(
+        &mut self,
+        ids: &[&str],
+        how: TaskEnd,
+        out: &mut Vec<ProviderEvent>,
+    ) -> Vec<u32> {
+        let keys: Vec<u64> = ids.iter().map(|id| digest(id.as_bytes())).collect();
+        let mut ended = Vec::new();
+        for rows in [&mut self.rows, &mut self.further] {
+            rows.retain(|row| {
+                let missing = row.listed && !keys.contains(&row.id);
+                if missing {
+                    ended.push(row.task);
+                    out.push(ProviderEvent::TaskEnded { task: row.task, how });
+                }
+                !missing
+            });
+        }
+        ended
     }
 
     /// A turn has ended, and what ends with it. The chat ends those that it tells apart by itself;
     /// it is told all the same, so that none of them is heard to end a second time.
-    pub(super) fn turn_ended(&mut self, out: &mut Vec<ProviderEvent>) {
+    pub(crate) fn turn_ended(&mut self, out: &mut Vec<ProviderEvent>) {
         let how = TaskEnd::Completed;
         for rows in [&mut self.rows, &mut self.further] {
             rows.retain(|row| {
@@ -147,7 +203,7 @@ impl Tasks {
     }
 
     /// What to name when a task is to be stopped.
-    pub(super) fn target(&self, task: u32) -> Target<'_> {
+    pub(crate) fn target(&self, task: u32) -> Target<'_> {
         match self.rows.iter().find(|row| row.task == task) {
             Some(Task { stop: Some(id), .. }) => Target::Id(id),
             Some(Task { stop: None, .. }) => Target::NotStoppable,
@@ -177,7 +233,7 @@ impl Nameless {
 }
 
 /// The kind that `_holdfast/task` names.
-pub(super) fn kind(word: Option<&str>) -> TaskKind {
+pub(crate) fn kind(word: Option<&str>) -> TaskKind {
     match word {
         Some("agent") => TaskKind::Agent,
         Some("workflow") => TaskKind::Workflow,
