@@ -59,6 +59,7 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
         handle: None,
+        fork_of: None,
         history: History::Ask,
         model: None,
         mode: None,

@@ -122,7 +122,9 @@ fn permission(tool: &str, told: &wire::Request<'_>, input: &str, row: &Prompt) -
         None => tool.to_owned(),
     };
     let (kind, questions) = (PromptKind::Approval, Vec::new());
-    Asked { kind, label: label(&text), options, questions }
+    // Two asks with the same tool and input are for the very same thing.
+    let deed = Some(holdfast_core::digest(&format!("{tool}\u{0}{input}")));
+    Asked { kind, label: label(&text), options, questions, deed }
 }
 
 /// The file that the CLI writes a permanent rule into, where it suggests one.
@@ -147,6 +149,7 @@ fn plan() -> Asked {
             option(DENY, "Go on planning", "reject_once"),
         ],
         questions: Vec::new(),
+        deed: None,
     }
 }
 
@@ -181,5 +184,11 @@ fn questions(input: &str) -> Asked {
         })
         .collect();
     let text = questions.first().map_or("A question", |question| question.text.as_str());
-    Asked { kind: PromptKind::Question, label: label(text), options: Vec::new(), questions }
+    Asked {
+        kind: PromptKind::Question,
+        label: label(text),
+        options: Vec::new(),
+        questions,
+        deed: None,
+    }
 }

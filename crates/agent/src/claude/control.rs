@@ -2,7 +2,9 @@
 
 use holdfast_core::frame::Setting;
 use holdfast_core::ids::FrameNo;
-use holdfast_core::provider::{Capabilities, Handle, ProtocolFrame, ProviderEvent, StartFault};
+use holdfast_core::provider::{
+    Capabilities, Forks, Handle, ProtocolFrame, ProviderEvent, StartFault,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -188,6 +190,7 @@ impl State {
             retune: true,
             keeps_prompts: true,
             change_input: true,
+            forks: Forks::AtTheEnd,
         };
         let handle = self.handle();
         out.push(ProviderEvent::Ready { handle, capabilities, model: None, mode });

@@ -3,7 +3,7 @@
 
 use super::{Draft, attempt, offer, queue, turn};
 use crate::digest;
-use crate::effect::{asks, rests};
+use crate::effect::{asks, forks, rests};
 use crate::fact::{
     Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, StopWhy, WithdrawnWhy,
 };
@@ -104,7 +104,7 @@ pub(super) fn advance(d: &mut Draft<'_>) {
     }
     let queued = next(d.chat).cloned();
     let Some(attempt) = &d.chat.head.attempt else {
-        if queued.is_some() || asks(d.chat) {
+        if queued.is_some() || asks(d.chat) || forks(d.chat) {
             attempt::start(d);
         }
         return;

@@ -355,6 +355,7 @@ impl State {
         SessionSpec {
             cwd: head.cwd.clone(),
             handle: head.handle.clone(),
+            fork_of: head.fork.clone(),
             history: if asking { History::Ask } else { History::Skip },
             model: head.model.clone(),
             mode: head.mode.clone(),
