@@ -344,7 +344,9 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
             }
             head.known = *capabilities;
             if !head.attempt.as_ref().is_some_and(|attempt| attempt.left) {
-                let copied = head.fork.take().is_some();
+                let fork = head.fork.take();
+                let copied = fork.is_some();
+                head.copied_from = fork.or(head.copied_from.take());
                 let another = head.handle.as_ref().is_none_or(|old| old.root != handle.root);
                 if another && !copied {
                     head.session_messages = 0;
@@ -361,6 +363,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         }
         Fact::SessionMoved { handle, .. } => {
             head.handle = Some(handle.clone());
+            head.copied_from = None;
             head.session_messages = 0;
             head.settled = None;
         }
@@ -476,6 +479,7 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
         Fact::SessionLeft { recap } => {
             head.handle = None;
             head.fork = None;
+            head.copied_from = None;
             head.recap = Some(*recap);
             head.session_messages = 0;
             if let Some(attempt) = &mut head.attempt {

@@ -396,6 +396,10 @@ pub struct Head {
     /// The session that the chat's own has yet to be made a copy of.
     #[serde(default)]
     pub fork: Option<Handle>,
+    /// The session that the chat's own is a copy of, until a message was settled in it: some agents write
+    /// a copy down only with its first message, and make it anew if they died before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<Handle>,
     /// The chat that it was forked from.
     #[serde(default)]
     pub forked_from: Option<ChatId>,
@@ -474,6 +478,7 @@ impl Default for Head {
             tuned: false,
             handle: None,
             fork: None,
+            copied_from: None,
             forked_from: None,
             known: Capabilities::default(),
             recap: None,

@@ -122,13 +122,6 @@ pub enum Notice {
     MessageLost,
     /// A line of the agent could not be taken in.
     LineSkipped,
-    /// The chat begins here as another one was.
-    Forked {
-        /// That chat.
-        from: ChatId,
-    },
-    /// The agent's copy of the other chat's session holds more than the transcript shows.
-    ForkHoldsMore,
     /// The agent tries again what the model's server did not answer.
     Retrying {
         /// Which try this is, from 1.
@@ -140,6 +133,13 @@ pub enum Notice {
     AgentSays,
     /// The agent did not take a model or a mode.
     SettingRefused,
+    /// The chat begins here as another one was.
+    Forked {
+        /// That chat.
+        from: ChatId,
+    },
+    /// The agent's copy of the other chat's session holds more than the transcript shows.
+    ForkHoldsMore,
 }
 
 /// What an item holds beside its texts.

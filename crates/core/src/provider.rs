@@ -29,12 +29,6 @@ pub enum Forks {
     Nowhere,
 }
 
-impl Forks {
-    const fn is_nowhere(&self) -> bool {
-        matches!(self, Self::Nowhere)
-    }
-}
-
 /// What this agent, in this attempt, can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -49,9 +43,6 @@ pub struct Capabilities {
     pub stop_task: bool,
     /// The end of a turn that the agent opened by itself is told (ACP tells none).
     pub own_turns_end: bool,
-    /// From where another conversation can be begun.
-    #[serde(skip_serializing_if = "Forks::is_nowhere")]
-    pub forks: Forks,
     /// Model and mode can be changed while it runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub retune: bool,
@@ -61,6 +52,8 @@ pub struct Capabilities {
     /// An approval can be given for another input than the agent proposed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub change_input: bool,
+    /// From where another conversation can be begun.
+    pub forks: Forks,
 }
 
 impl Capabilities {

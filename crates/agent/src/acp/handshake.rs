@@ -183,7 +183,7 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
         stop_task: wire::declared(holdfast.task_stop) || agent.as_deref() == Some(DEMO_AGENT),
         own_turns_end: false,
         forks: if wire::declared(session.fork) { Forks::AtTheEnd } else { Forks::Nowhere },
-        ..Capabilities::default()
+        ..Capabilities::NONE
     };
     open(spec, capabilities)
 }

@@ -122,12 +122,9 @@ fn permission(tool: &str, told: &wire::Request<'_>, input: &str, row: &Prompt) -
         None => tool.to_owned(),
     };
     let (kind, questions) = (PromptKind::Approval, Vec::new());
-    Asked { kind, label: label(&text), options, questions, deed: Some(deed(tool, input)) }
-}
-
-/// All that a tool is to do.
-fn deed(tool: &str, input: &str) -> String {
-    holdfast_core::digest(&format!("{tool}\n{input}"))
+    // Two asks with the same tool and input are for the very same thing.
+    let deed = Some(holdfast_core::digest(&format!("{tool}\u{0}{input}")));
+    Asked { kind, label: label(&text), options, questions, deed }
 }
 
 /// The file that the CLI writes a permanent rule into, where it suggests one.

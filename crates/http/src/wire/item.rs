@@ -151,13 +151,13 @@ struct Told {
     cause: Option<words::Cause>,
     /// Of a start that failed: the code.
     code: Option<String>,
-    /// Of a fork: the other chat.
-    #[schema(value_type = Option<ids::ChatId>)]
-    chat: Option<ChatId>,
     /// Of what is tried again: which try this is.
     tried: Option<u32>,
     /// Of what is tried again: how many tries there are at most.
     tries: Option<u32>,
+    /// Of a fork: the other chat.
+    #[schema(value_type = Option<ids::ChatId>)]
+    chat: Option<ChatId>,
 }
 
 impl Item {
@@ -289,7 +289,7 @@ fn step(entry: PlanEntry) -> Step {
 impl Told {
     fn of(notice: Notice) -> Self {
         let plain =
-            |kind| Self { kind, cause: None, code: None, chat: None, tried: None, tries: None };
+            |kind| Self { kind, cause: None, code: None, tried: None, tries: None, chat: None };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -304,15 +304,15 @@ impl Told {
             Notice::TaskNotStopped => plain(words::NoticeKind::TaskNotStopped),
             Notice::MessageLost => plain(words::NoticeKind::MessageLost),
             Notice::LineSkipped => plain(words::NoticeKind::LineSkipped),
-            Notice::Forked { from } => {
-                Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
-            }
-            Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
             Notice::Retrying { attempt, of } => {
                 Self { tried: Some(attempt), tries: Some(of), ..plain(words::NoticeKind::Retrying) }
             }
             Notice::AgentSays => plain(words::NoticeKind::AgentSays),
             Notice::SettingRefused => plain(words::NoticeKind::SettingRefused),
+            Notice::Forked { from } => {
+                Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
+            }
+            Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
         }
     }
 }

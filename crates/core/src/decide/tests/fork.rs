@@ -60,6 +60,11 @@ fn a_fork_goes_on_where_the_other_chat_is() {
     scene.born().ready_as("copy", ABLE);
     assert_eq!(scene.chat.head.handle.as_ref().map(|h| h.root.as_str()), Some("copy"));
     assert_eq!(scene.chat.head.fork, None);
+    let copied = |scene: &Scene| scene.chat.head.copied_from.clone();
+    assert_eq!(copied(&scene), Some(fork.handle.clone()), "no message is settled in the copy");
+    let mut went_on = scene.clone();
+    went_on.send("m1").runs();
+    assert_eq!(copied(&went_on), None);
     assert_eq!(scene.chat.head.session_messages, 1, "the copy holds what the session held");
     scene.send("m1").runs();
     assert_eq!(scene.chat.head.session_messages, 2);
