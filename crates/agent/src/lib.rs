@@ -5,3 +5,7 @@ pub mod codec;
 pub mod demo;
 pub mod fuzz;
 pub mod jsonrpc;
+mod noise;
+mod ordinals;
+mod tasks;
+mod tolerant;

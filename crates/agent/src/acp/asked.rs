@@ -3,9 +3,9 @@
 use holdfast_core::limits::{PROMPT_OPTIONS_MAX, cut, label};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, Question};
 
-use super::ordinals::head;
 use super::prompts::{ACCEPT, DECLINE, FieldType, FormField};
 use super::wire;
+use crate::ordinals::head;
 
 /// Bytes of the agent's id of an option or of a field. It has to be given back exactly, so one with
 /// a longer id cannot be offered.

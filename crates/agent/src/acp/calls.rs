@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::content::call_text;
-use super::ordinals::{Ordinals, digest, digits, json_bytes};
 use super::wire;
+use crate::ordinals::{Ordinals, digest, digits, json_bytes};
 
 /// Calls of an attempt that are told apart.
 pub(super) const CALLS_MAX: usize = 512;

@@ -3,8 +3,8 @@
 
 use serde_json::value::RawValue;
 
-use super::ordinals::head;
 use super::wire::{CallContent, ContentBlock, List};
+use crate::ordinals::head;
 
 /// Bytes of the text of an embedded resource that are shown.
 const RESOURCE_TEXT_BYTES_MAX: usize = 64 * 1024;

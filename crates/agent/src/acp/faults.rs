@@ -3,11 +3,11 @@
 use holdfast_core::provider::{Proof, StartFault};
 use serde_json::value::RawValue;
 
-use super::ordinals::head;
 use super::wire::ErrorData;
 use crate::jsonrpc::{
     INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, PeerError, REQUEST_CANCELLED,
 };
+use crate::ordinals::head;
 
 /// Bytes of an agent's words about an error that are kept.
 const ERROR_TEXT_BYTES_MAX: usize = 4 * 1024;

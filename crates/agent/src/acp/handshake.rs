@@ -8,11 +8,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::faults::{Asked, Fault};
-use super::ordinals::head;
 use super::replay::Replay;
 use super::wire;
 use crate::codec::{History, SessionSpec};
 use crate::jsonrpc::PeerError;
+use crate::ordinals::head;
 
 /// The version of ACP that this codec speaks.
 const PROTOCOL_VERSION: u64 = 1;

@@ -17,12 +17,9 @@ mod content;
 mod encode;
 mod faults;
 mod handshake;
-mod noise;
-mod ordinals;
 mod prompts;
 mod replay;
 mod requests;
-mod tasks;
 mod texts;
 mod turns;
 mod updates;
@@ -38,14 +35,14 @@ use serde::{Deserialize, Serialize};
 
 use self::calls::Calls;
 use self::handshake::{Opening, Outcome, Stage};
-use self::noise::Noise;
-use self::ordinals::Ordinals;
 use self::prompts::Prompts;
-use self::tasks::Tasks;
 use self::texts::Texts;
 use self::turns::{Expect, Turns};
 use crate::codec::{Inward, SessionSpec};
 use crate::jsonrpc::{self, Incoming};
+use crate::noise::Noise;
+use crate::ordinals::Ordinals;
+use crate::tasks::Tasks;
 
 /// What this codec knows of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

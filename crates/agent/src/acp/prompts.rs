@@ -7,7 +7,7 @@ use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::ordinals::{digits, json_bytes};
+use crate::ordinals::{digits, json_bytes};
 
 /// Bytes of the stored table of prompts: enough for more of them than the host keeps open. What does
 /// not fit is refused.

@@ -5,7 +5,7 @@ use holdfast_core::digest;
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
 
-use super::ordinals::json_bytes;
+use crate::ordinals::json_bytes;
 
 /// Bytes (within JSON) of a message whose pieces are still being joined.
 const JOIN_BYTES_MAX: usize = 16 * 1024;

@@ -4,13 +4,13 @@ use holdfast_core::provider::{Asked, ProtocolFrame, ProviderEvent};
 use serde_json::value::RawValue;
 
 use super::calls::Owner;
-use super::ordinals::{digest, digest_within};
 use super::prompts::{Prompt, Shape, Word};
 use super::turns::Says;
 use super::{Line, State, asked, wire};
 use crate::jsonrpc::{
     INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, REQUEST_CANCELLED, error_member,
 };
+use crate::ordinals::{digest, digest_within};
 
 /// Requests that a client without file system and terminal refuses; some agents ask anyway, and
 /// then help themselves.

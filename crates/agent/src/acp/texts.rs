@@ -4,7 +4,7 @@ use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
 
-use super::ordinals::Ordinals;
+use crate::ordinals::Ordinals;
 
 /// Which of the two growing texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::faults::Fault;
-use super::ordinals::head;
 use super::prompts::Word;
 use super::{Line, State, wire};
 use crate::jsonrpc::PeerError;
+use crate::ordinals::head;
 
 /// Messages whose replies are outstanding. The host has one at a time; more are left behind only by
 /// agents that do not reply.

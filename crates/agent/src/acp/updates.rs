@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use super::calls::{Known, Owner};
 use super::content::shown;
-use super::ordinals::{digest, digest_within};
 use super::prompts::Word;
-use super::tasks::{self, Stop};
 use super::texts::Voice;
 use super::turns::Says;
 use super::{Line, State, wire};
+use crate::ordinals::{digest, digest_within};
+use crate::tasks::{self, Stop};
 
 /// Entries of a plan that are kept.
 const PLAN_ENTRIES_MAX: usize = 200;

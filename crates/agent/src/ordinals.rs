@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 
 /// The last numbers given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Ordinals {
+pub(crate) struct Ordinals {
     item: u32,
     prompt: u32,
     task: u32,
 }
 
 impl Ordinals {
-    pub(super) fn item(&mut self) -> u32 {
+    pub(crate) fn item(&mut self) -> u32 {
         self.item = self.item.saturating_add(1);
         self.item
     }
 
-    pub(super) fn prompt(&mut self) -> u32 {
+    pub(crate) fn prompt(&mut self) -> u32 {
         self.prompt = self.prompt.saturating_add(1);
         self.prompt
     }
 
-    pub(super) fn task(&mut self) -> u32 {
+    pub(crate) fn task(&mut self) -> u32 {
         self.task = self.task.saturating_add(1);
         self.task
     }
@@ -30,19 +30,19 @@ impl Ordinals {
 /// A digest of bytes (FNV-1a, 64 bits): agents' ids and what of a text was shown already are kept as
 /// digests, because they may be long. It is stored, so it never changes. An agent that makes two ids
 /// collide mixes up its own items only.
-pub(super) fn digest(bytes: &[u8]) -> u64 {
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
 /// The digest of an id within a session other than the chat's own.
-pub(super) fn digest_within(session: &str, id: &str) -> u64 {
+pub(crate) fn digest_within(session: &str, id: &str) -> u64 {
     digest(format!("{session}\u{0}{id}").as_bytes())
 }
 
 /// Bytes of a text within JSON, quotes excluded.
-pub(super) fn json_bytes(text: &str) -> usize {
+pub(crate) fn json_bytes(text: &str) -> usize {
     text.chars()
         .map(|c| match c {
             '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -53,12 +53,12 @@ pub(super) fn json_bytes(text: &str) -> usize {
 }
 
 /// Digits of a number.
-pub(super) fn digits(n: u64) -> usize {
+pub(crate) fn digits(n: u64) -> usize {
     n.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
 /// The longest beginning of a text that has at most `max` bytes and ends between characters.
-pub(super) fn head(text: &str, max: usize) -> &str {
+pub(crate) fn head(text: &str, max: usize) -> &str {
     let end = text.floor_char_boundary(max);
     text.get(..end).unwrap_or_default()
 }

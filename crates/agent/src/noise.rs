@@ -1,25 +1,25 @@
-//! What this codec cannot read: kept and shown, each with a reason, up to a bound.
+//! What a codec cannot read: kept and shown, each with a reason, up to a bound.
 
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::limits::UNRECOGNISED_BYTES_MAX;
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
 
-use super::ordinals::{Ordinals, head};
+use crate::ordinals::{Ordinals, head};
 
 /// Unrecognised lines of an attempt that are told apart; further ones are counted.
-pub(super) const UNRECOGNISED_ITEMS_MAX: u32 = 100;
+pub(crate) const UNRECOGNISED_ITEMS_MAX: u32 = 100;
 
 /// What came that says nothing to this build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Noise {
+pub(crate) struct Noise {
     /// Unrecognised lines.
-    pub(super) unrecognised: u64,
+    pub(crate) unrecognised: u64,
 }
 
 impl Noise {
     /// Shows a line, at most [`UNRECOGNISED_BYTES_MAX`] of it.
-    pub(super) fn show(
+    pub(crate) fn show(
         &mut self,
         reason: &str,
         line: &[u8],

@@ -1,11 +1,11 @@
-//! Background work: told by `_holdfast/task` of the demo agent, or by codex-acp as subagents with
-//! sessions of their own.
+//! The live background tasks of an attempt, whatever the agent calls them: each is told once when it
+//! begins and once when it ends.
 
 use holdfast_core::limits::{LIVE_TASKS_MAX, label};
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind};
 use serde::{Deserialize, Serialize};
 
-use super::ordinals::{Ordinals, digest, json_bytes};
+use crate::ordinals::{Ordinals, digest, json_bytes};
 
 /// Bytes of a task's own id within JSON; a task with a longer one cannot be stopped by itself.
 const TASK_ID_BYTES_MAX: usize = 64;
@@ -43,8 +43,8 @@ struct Nameless {
 
 /// Whether a task can be stopped by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// By `_holdfast/task_stop`.
+pub(crate) enum Stop {
+    /// By naming it to the agent.
     ById,
     /// Not.
     No,
@@ -56,7 +56,7 @@ pub(super) enum Stop {
 /// [`LIVE_TASKS_MAX`] apart and counts the rest. This table stays small: [`FURTHER_IDS_MAX`] more are
 /// known by the digest of their id, and beyond those there is only a number of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Tasks {
+pub(crate) struct Tasks {
     rows: Vec<Task>,
     /// Tasks that began when [`LIVE_TASKS_MAX`] were in `rows`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +69,7 @@ pub(super) struct Tasks {
 
 /// What the chat knows of a task that it is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target<'a> {
+pub(crate) enum Target<'a> {
     /// The agent's id of it.
     Id(&'a str),
     /// It lives, but cannot be stopped.
@@ -80,7 +80,7 @@ pub(super) enum Target<'a> {
 
 impl Tasks {
     /// A task runs.
-    pub(super) fn runs(
+    pub(crate) fn runs(
         &mut self,
         id: &str,
         stop: Stop,
@@ -118,7 +118,7 @@ impl Tasks {
     /// A task has ended. One that is not known is one of those without a name, while there are any;
     /// otherwise it ended before, or never began, and that says nothing. An agent that makes up
     /// ids can thus lower the number of its tasks without a name, and nothing else.
-    pub(super) fn ended(&mut self, id: &str, how: TaskEnd, out: &mut Vec<ProviderEvent>) {
+    pub(crate) fn ended(&mut self, id: &str, how: TaskEnd, out: &mut Vec<ProviderEvent>) {
         let key = digest(id.as_bytes());
         let known = [&mut self.rows, &mut self.further].into_iter().find_map(|rows| {
             let place = rows.iter().position(|task| task.id == key)?;
@@ -130,7 +130,7 @@ impl Tasks {
 
     /// A turn has ended, and what ends with it. The chat ends those that it tells apart by itself;
     /// it is told all the same, so that none of them is heard to end a second time.
-    pub(super) fn turn_ended(&mut self, out: &mut Vec<ProviderEvent>) {
+    pub(crate) fn turn_ended(&mut self, out: &mut Vec<ProviderEvent>) {
         let how = TaskEnd::Completed;
         for rows in [&mut self.rows, &mut self.further] {
             rows.retain(|row| {
@@ -147,7 +147,7 @@ impl Tasks {
     }
 
     /// What to name when a task is to be stopped.
-    pub(super) fn target(&self, task: u32) -> Target<'_> {
+    pub(crate) fn target(&self, task: u32) -> Target<'_> {
         match self.rows.iter().find(|row| row.task == task) {
             Some(Task { stop: Some(id), .. }) => Target::Id(id),
             Some(Task { stop: None, .. }) => Target::NotStoppable,
@@ -177,7 +177,7 @@ impl Nameless {
 }
 
 /// The kind that `_holdfast/task` names.
-pub(super) fn kind(word: Option<&str>) -> TaskKind {
+pub(crate) fn kind(word: Option<&str>) -> TaskKind {
     match word {
         Some("agent") => TaskKind::Agent,
         Some("workflow") => TaskKind::Workflow,
