@@ -3,12 +3,12 @@
 //! the spool, so that a host which comes back after a kill reads on in the middle of anything.
 
 use holdfast_core::frame::Outgoing;
-use holdfast_core::ids::FrameNo;
+use holdfast_core::ids::{FrameNo, MessageId};
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
 use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
 use serde::{Deserialize, Serialize};
 
-use crate::acp;
+use crate::{acp, codex};
 
 /// The version of what [`CodecState::to_bytes`] writes.
 const STATE_VERSION: u32 = 1;
@@ -49,6 +49,13 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode, in the agent's own words. Asked for only where the agent lists it.
     pub mode: Option<String>,
+    /// Messages that the agent's store is to be asked for, where it knows them by their ids; the last
+    /// is the newest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sought: Vec<MessageId>,
+    /// How many messages the session is known to hold, those in doubt excepted.
+    #[serde(default)]
+    pub holds: u64,
 }
 
 /// One thing that reaches a codec, in the order of the spool; what the host issued comes between
@@ -170,6 +177,8 @@ pub enum StateUnreadable {
 pub enum CodecState {
     /// The Agent Client Protocol.
     Acp(Box<acp::State>),
+    /// The app-server of Codex.
+    Codex(Box<codex::State>),
     /// A kind that this build has no codec for; nothing is read, nothing is written.
     Absent(AgentKind),
 }
@@ -200,7 +209,11 @@ impl CodecState {
                 let (state, events) = acp::State::start(spec);
                 (Self::Acp(Box::new(state)), events)
             }
-            AgentKind::Claude | AgentKind::Codex => {
+            AgentKind::Codex => {
+                let (state, events) = codex::State::start(spec);
+                (Self::Codex(Box::new(state)), events)
+            }
+            AgentKind::Claude => {
                 let text = "This build has no codec for this kind of agent.".to_owned();
                 let event = ProviderEvent::StartFailed { fault: StartFault::AgentRefused, text };
                 (Self::Absent(kind), vec![event])
@@ -213,6 +226,7 @@ impl CodecState {
     pub fn step(&mut self, input: Inward<'_>) -> Vec<ProviderEvent> {
         match self {
             Self::Acp(state) => state.step(input),
+            Self::Codex(state) => state.step(input),
             Self::Absent(_) => Vec::new(),
         }
     }
@@ -231,6 +245,7 @@ impl CodecState {
     ) -> Result<Vec<u8>, EncodeError> {
         match self {
             Self::Acp(state) => state.encode(frame, out, content),
+            Self::Codex(state) => state.encode(frame, out, content),
             Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
         }
     }
@@ -292,11 +307,13 @@ mod tests {
             history: History::Ask,
             model: None,
             mode: None,
+            sought: Vec::new(),
+            holds: 0,
         };
-        let (mut state, events) = CodecState::start(AgentKind::Codex, &spec);
+        let (mut state, events) = CodecState::start(AgentKind::Claude, &spec);
         assert!(matches!(events.as_slice(), [ProviderEvent::StartFailed { .. }]));
         assert_eq!(state.step(Inward::Line(b"{}")), []);
         let encoded = state.encode(FrameNo(1), &Outgoing::Interrupt, &Content::default());
-        assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Codex })));
+        assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Claude })));
     }
 }

@@ -44,6 +44,8 @@ pub fn acp(data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
     };
     let (state, events) = CodecState::start(AgentKind::Acp, &spec);
     let mut run = Run::new(state);
@@ -180,6 +182,7 @@ impl Run {
                 ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
+                | ProviderEvent::StoreAnswered { .. }
                 | ProviderEvent::MessageTaken { .. }
                 | ProviderEvent::MessageFailed { .. }
                 | ProviderEvent::Stirred

@@ -2,10 +2,14 @@
 
 pub mod acp;
 pub mod codec;
+pub mod codex;
 pub mod demo;
+mod faults;
 pub mod fuzz;
 pub mod jsonrpc;
 mod noise;
 mod ordinals;
 mod tasks;
+#[cfg(test)]
+mod told;
 mod tolerant;

@@ -24,6 +24,8 @@ impl Talk {
             history,
             model: Some("m2".to_owned()),
             mode: Some("plan".to_owned()),
+            sought: Vec::new(),
+            holds: 0,
         };
         let (state, events) = CodecState::start(AgentKind::Acp, &spec);
         let mut talk = Self { state, frame: 0, sent: Vec::new() };

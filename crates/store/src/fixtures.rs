@@ -176,6 +176,10 @@ fn attempts() -> Vec<Fact> {
             method: text("initialize"),
             params: text("{}"),
         })),
+        issued(Outgoing::Protocol(ProtocolFrame::Notification {
+            method: "initialized".to_owned(),
+            params: "{}".to_owned(),
+        })),
         issued(Outgoing::Protocol(ProtocolFrame::Reply {
             id: text("7"),
             outcome: text("\"result\":null"),

@@ -28,6 +28,9 @@ impl State {
             Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
                 NAMED.request(frame.0, method, params)
             }
+            Outgoing::Protocol(ProtocolFrame::Notification { method, params }) => {
+                NAMED.notification(method, params)
+            }
             Outgoing::Protocol(ProtocolFrame::Reply { id, outcome }) => NAMED.reply(id, outcome),
             Outgoing::Message { message: _ } => {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;

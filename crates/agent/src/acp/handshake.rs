@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::faults::{Asked, Fault};
 use super::replay::Replay;
 use super::wire;
 use crate::codec::{History, SessionSpec};
+use crate::faults::{Asked, Fault};
 use crate::jsonrpc::PeerError;
 use crate::ordinals::head;
 
@@ -172,7 +172,8 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
 }
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
-    let SessionSpec { cwd, handle, history, model, mode } = spec;
+    // No agent is known to name messages by ids of ours in its history.
+    let SessionSpec { cwd, handle, history, model, mode, sought: _, holds: _ } = spec;
     let opening = match &handle {
         None => Opening::New,
         Some(_) if capabilities.resume && (history == History::Skip || !capabilities.load) => {

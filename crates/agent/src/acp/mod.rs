@@ -15,7 +15,6 @@ mod asked;
 mod calls;
 mod content;
 mod encode;
-mod faults;
 mod handshake;
 mod prompts;
 mod replay;
@@ -171,7 +170,9 @@ impl State {
                 };
                 self.turns.expect(frame, expected);
             }
-            Outgoing::Protocol(ProtocolFrame::Reply { .. }) => {}
+            Outgoing::Protocol(
+                ProtocolFrame::Reply { .. } | ProtocolFrame::Notification { .. },
+            ) => {}
         }
     }
 

@@ -238,10 +238,6 @@ wire! {
         total as "totalTokens": Raw<'a>,
     }
 }
-wire! {
-    /// What agents put beside an error.
-    ErrorData { details: Text, message: Text }
-}
 
 #[cfg(test)]
 mod tests {

@@ -79,6 +79,8 @@ impl Life {
             history: if resumes { History::Skip } else { History::Ask },
             model: None,
             mode: None,
+            sought: Vec::new(),
+            holds: 0,
         }
     }
 

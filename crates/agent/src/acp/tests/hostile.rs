@@ -150,6 +150,8 @@ fn a_start_that_asks_for_much_stays_within_the_bound() {
         history: History::Ask,
         model: Some(most(512)),
         mode: Some(most(512)),
+        sought: Vec::new(),
+        holds: 0,
     };
     let (mut chat, _) = Chat::starting(&spec);
     let events =
