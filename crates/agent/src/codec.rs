@@ -143,6 +143,9 @@ pub enum EncodeError {
         #[source]
         source: serde_json::Error,
     },
+    /// This agent takes no such setting while it runs.
+    #[error("this agent takes no other model or mode while it runs")]
+    NotSettable,
     /// This build has no codec for this kind of agent.
     #[error("this build cannot speak with agents of the kind {kind:?}")]
     NoCodec {

@@ -179,7 +179,13 @@ impl Run {
                     self.knows(place.is_some(), "task");
                     place.map(|place| self.tasks.remove(place));
                 }
-                ProviderEvent::Ready { .. }
+                ProviderEvent::TaskDetached { task } => {
+                    self.knows(self.tasks.contains(&task), "task");
+                }
+                ProviderEvent::Retuned { .. }
+                | ProviderEvent::SettingRefused { .. }
+                | ProviderEvent::SessionMoved { .. }
+                | ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
                 | ProviderEvent::StoreAnswered { .. }
@@ -221,6 +227,7 @@ impl Run {
                 | EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
                 | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NotSettable
                 | EncodeError::NoCodec { .. },
             ) => {}
         }

@@ -4,12 +4,13 @@ pub mod acp;
 pub mod codec;
 pub mod codex;
 pub mod demo;
-mod faults;
 pub mod fuzz;
 pub mod jsonrpc;
+
+mod faults;
 mod noise;
 mod ordinals;
-mod tasks;
 #[cfg(test)]
-mod told;
+mod said;
+mod tasks;
 mod tolerant;

@@ -251,6 +251,13 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// The agent itself works with another model or mode from now on.
+    AgentRetuned {
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        mode: Option<String>,
+    },
     ChatClosed,
     ChatReopened,
     /// Ends offer, queue and everything at once; its rows are reaped afterwards.
@@ -396,6 +403,10 @@ pub enum Fact {
         label: String,
         foreground: bool,
     },
+    /// It does not end with the turn any more.
+    TaskDetached {
+        task: TaskId,
+    },
     TaskEnded {
         task: TaskId,
         how: TaskEnd,
@@ -427,6 +438,11 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// The conversation goes on in another session of the agent.
+    SessionMoved {
+        attempt: AttemptId,
+        handle: Handle,
+    },
     /// A numbered frame is committed to be written.
     FrameIssued {
         frame: FrameNo,
@@ -457,6 +473,12 @@ pub enum Fact {
     /// Its keeper answers again.
     AttemptGoesOn {
         attempt: AttemptId,
+    },
+    /// What the dead agent has written down of its session names these frames of the attempt, and of
+    /// its last ones no other.
+    StoreRead {
+        attempt: AttemptId,
+        frames: Vec<FrameNo>,
     },
     AttemptEnded {
         attempt: AttemptId,

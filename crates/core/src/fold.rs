@@ -29,6 +29,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -60,11 +61,13 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::AnswerLost { .. }
         | Fact::PromptGone { .. }
         | Fact::TaskStarted { .. }
+        | Fact::TaskDetached { .. }
         | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
         Fact::AttemptStarting { .. }
         | Fact::LeftoversSeen { .. }
         | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
+        | Fact::SessionMoved { .. }
         | Fact::FrameIssued { .. }
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
@@ -73,6 +76,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::StopWithdrawn { .. }
         | Fact::AttemptStalled { .. }
         | Fact::AttemptGoesOn { .. }
+        | Fact::StoreRead { .. }
         | Fact::AttemptEnded { .. }
         | Fact::TreeMayLive { .. }
         | Fact::StartedAnyway => fold_attempt(chat, fact),
@@ -145,7 +149,16 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
-            head.tuned = head.attempt.is_some();
+            let lives = |attempt: &Attempt| !attempt.retunes();
+            head.tuned = head.attempt.as_ref().is_some_and(lives);
+        }
+        Fact::AgentRetuned { model, mode } => {
+            if model.is_some() {
+                head.model.clone_from(model);
+            }
+            if mode.is_some() {
+                head.mode.clone_from(mode);
+            }
         }
         Fact::ChatClosed => {
             head.life = Life::Closed;
@@ -224,6 +237,11 @@ fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
                 *more = more.saturating_add(1);
             }
         }
+        Fact::TaskDetached { task } => {
+            if let Some(live) = head.tasks.get_mut(task) {
+                live.foreground = false;
+            }
+        }
         Fact::TaskEnded { task, .. } => {
             if head.tasks.remove(task).is_some() {
                 aside.tasks.remove(task);
@@ -268,6 +286,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 capabilities: crate::provider::Capabilities::default(),
                 left: false,
                 stalled: false,
+                store: None,
             });
         }
         Fact::AttemptReady { handle, capabilities, model, mode, .. } => {
@@ -288,6 +307,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
+        }
+        Fact::SessionMoved { handle, .. } => {
+            head.handle = Some(handle.clone());
+            head.session_messages = 0;
+            head.settled = None;
         }
         Fact::LeftoversSeen { count, named } => {
             head.leftovers = *count;
@@ -329,6 +353,11 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::AttemptStalled { .. } | Fact::AttemptGoesOn { .. } => {
             if let Some(attempt) = &mut head.attempt {
                 attempt.stalled = matches!(fact, Fact::AttemptStalled { .. });
+            }
+        }
+        Fact::StoreRead { frames, .. } => {
+            if let Some(attempt) = &mut head.attempt {
+                attempt.store = Some(frames.clone());
             }
         }
         Fact::AttemptEnded { .. } => {

@@ -32,6 +32,21 @@ pub enum Outgoing {
         /// The task.
         task: TaskId,
     },
+    /// Work with another model or mode from now on.
+    Set {
+        /// What is set.
+        setting: Setting,
+    },
+}
+
+/// What can be set while an agent runs, in the agent's own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", content = "value", rename_all = "snake_case")]
+pub enum Setting {
+    /// The model.
+    Model(String),
+    /// The mode.
+    Mode(String),
 }
 
 /// The answer to a prompt.
@@ -45,6 +60,13 @@ pub enum Answer {
         /// A word beside it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+    },
+    /// One option of an approval, for another input than the agent proposed.
+    Changed {
+        /// The agent's id of the option.
+        option: String,
+        /// The input that is to be taken, as JSON text.
+        input: String,
     },
     /// Answers to several questions.
     Answers {

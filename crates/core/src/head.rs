@@ -105,6 +105,17 @@ pub struct Attempt {
     /// Whether its keeper does not answer.
     #[serde(default)]
     pub stalled: bool,
+    /// The frames that the agent's own store names, once it is dead and that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Vec<FrameNo>>,
+}
+
+impl Attempt {
+    /// Whether its agent takes another model or mode while it runs.
+    #[must_use]
+    pub fn retunes(&self) -> bool {
+        self.phase == Phase::Ready && self.stop.is_none() && self.capabilities.retune
+    }
 }
 
 /// How far a message at the agent is.
@@ -220,6 +231,9 @@ pub struct Settled {
     pub before: u64,
     /// Whether the machine went since, so that the agent may have lost it.
     pub suspect: bool,
+    /// The attempt and the frame in which the agent got it, where it was settled within the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<(AttemptId, FrameNo)>,
 }
 
 /// The turn that runs.

@@ -84,6 +84,13 @@ pub enum KeeperEvent {
         /// The cause that this gives an offer.
         cause: crate::offer::Cause,
     },
+    /// The agent is dead, and what it has written down of its session itself was read: these frames of
+    /// the attempt it names, the last [`STORE_FRAMES_MAX`](crate::limits::STORE_FRAMES_MAX) of them. What
+    /// could not be read is not told.
+    StoreRead {
+        /// The frames, in their order.
+        frames: Vec<FrameNo>,
+    },
     /// The attempt is dead and its spool was read to the end.
     Dead {
         /// What was found.

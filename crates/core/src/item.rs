@@ -80,6 +80,9 @@ pub struct ToolCall {
     /// The background task that it became.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
+    /// The call within which it was made: that of a subagent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<ItemId>,
 }
 
 /// One entry of a plan.
@@ -119,6 +122,17 @@ pub enum Notice {
     MessageLost,
     /// A line of the agent could not be taken in.
     LineSkipped,
+    /// The agent tries again what the model's server did not answer.
+    Retrying {
+        /// Which try this is, from 1.
+        attempt: u32,
+        /// How many there are at most.
+        of: u32,
+    },
+    /// A line that the agent's program itself, not its model, has for the person.
+    AgentSays,
+    /// The agent did not take a model or a mode.
+    SettingRefused,
 }
 
 /// What an item holds beside its texts.
@@ -127,6 +141,11 @@ pub enum Notice {
 pub enum Body {
     /// Nothing but text.
     Text,
+    /// Nothing but text, of a subagent.
+    Within {
+        /// The call that the subagent is.
+        call: ItemId,
+    },
     /// A message sent to the agent; its delivery is a row of its own.
     Message {
         /// The message.

@@ -45,6 +45,8 @@ pub const PROMPT_OPTIONS_MAX: usize = 64;
 pub const LEFTOVERS_NAMED_MAX: usize = 16;
 /// Frames that may wait for an agent.
 pub const OUTBOX_FRAMES_MAX: usize = 256;
+/// Frames that an agent's own store names of a dead attempt; of them the last are told.
+pub const STORE_FRAMES_MAX: usize = 16;
 /// Deliveries without an outcome that one chat may hold before it takes no further message.
 pub const STRANDED_MESSAGES_MAX: usize = 16;
 /// Bytes of the head of an item's text in lists; the rest is served in ranges.

@@ -31,6 +31,12 @@ pub struct Capabilities {
     pub stop_task: bool,
     /// The end of a turn that the agent opened by itself is told (ACP tells none).
     pub own_turns_end: bool,
+    /// Model and mode can be changed while it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub retune: bool,
+    /// An approval can be given for another input than the agent proposed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub change_input: bool,
 }
 
 /// A frame that a codec wants written, in the provider's own words; the id of a request is the
@@ -198,6 +204,18 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Both, as the agent says.
     pub total_tokens: Option<u64>,
+    /// Of the tokens read, those that the model had kept from before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens of the conversation as the model read it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// Tokens that the model can read at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// What the turn cost by the agent's own list of prices, in millionths of a US dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 /// One thing that an agent said.
@@ -246,7 +264,8 @@ pub enum ProviderEvent {
         kind: ItemKind,
         /// Whose it is.
         role: Role,
-        /// What it holds beside its texts.
+        /// What it holds beside its texts. Ids of items and tasks in it have the origin 0, which
+        /// stands for the attempt's own.
         body: Body,
     },
     /// Text was added to an item.
@@ -327,6 +346,11 @@ pub enum ProviderEvent {
         /// Whether it ends with the turn.
         foreground: bool,
     },
+    /// Work of the turn goes on in the background: it outlives the turn.
+    TaskDetached {
+        /// Its ordinal.
+        task: u32,
+    },
     /// Background work ended.
     TaskEnded {
         /// Its ordinal.
@@ -338,5 +362,22 @@ pub enum ProviderEvent {
     Titled {
         /// The title, cut.
         title: String,
+    },
+    /// The agent works with another model or mode from now on.
+    Retuned {
+        /// The model, where it is another.
+        model: Option<String>,
+        /// The mode, where it is another.
+        mode: Option<String>,
+    },
+    /// The agent did not take a setting; it works as before.
+    SettingRefused {
+        /// The agent's words, bounded.
+        text: String,
+    },
+    /// The conversation goes on in another session of the agent, which holds nothing yet.
+    SessionMoved {
+        /// The session.
+        handle: Handle,
     },
 }

@@ -161,6 +161,7 @@ pub(crate) fn abandoned(body: &Body) -> Option<Body> {
         }
         Body::Call(_)
         | Body::Text
+        | Body::Within { .. }
         | Body::Message { .. }
         | Body::Prompt { .. }
         | Body::Plan { .. }

@@ -7,7 +7,7 @@ use holdfast_core::fact::{
     Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
     WithdrawnWhy,
 };
-use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer};
+use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer, Setting};
 use holdfast_core::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
 use holdfast_core::input::Choice;
 use holdfast_core::item::{ItemKind, Role};
@@ -68,6 +68,7 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::ChatMuted { muted: true },
         Fact::ChatSeen { seen: true },
         Fact::ChatTuned { model: Some(text("m")), mode: None },
+        Fact::AgentRetuned { model: Some(text("m")), mode: Some(text("plan")) },
         Fact::ChatClosed,
         Fact::ChatReopened,
         Fact::ChatDeleted,
@@ -111,7 +112,14 @@ fn asked() -> Asked {
 }
 
 fn turns_and_prompts() -> Vec<Fact> {
-    let usage = Usage { input_tokens: Some(1), output_tokens: Some(2), total_tokens: None };
+    let usage = Usage { input_tokens: Some(1), output_tokens: Some(2), ..Usage::default() };
+    let costly = Usage {
+        cached_tokens: Some(3),
+        context_tokens: Some(4),
+        context_window: Some(5),
+        cost_micros: Some(6),
+        ..usage.clone()
+    };
     let (how, evidence) = (TurnEnd::Completed, Evidence::Quiet);
     let (by, prompt, item) = (text("ada"), PROMPT, ITEM);
     let answer = |answer, device| {
@@ -124,6 +132,7 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::TurnOpened { turn: TURN, message: Some(MESSAGE) },
         Fact::TurnOpened { turn: TURN, message: None },
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(usage) },
+        Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(costly) },
         Fact::TurnEnded { turn: TURN, how: TurnEnd::Lost, evidence: Evidence::Death, usage: None },
         Fact::InterruptRequested { turn: TURN },
         Fact::ItemAdded {
@@ -138,6 +147,7 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::PromptOpened { prompt, item, asked: plain },
         answer(Answer::Option { option: text("a"), text: Some(text("fine")) }, Some(text("phone"))),
         answer(Answer::Answers { answers: vec![chosen] }, None),
+        answer(Answer::Changed { option: text("a"), input: text("{}") }, None),
         answer(Answer::Cancelled, None),
         Fact::AnswerWritten { prompt },
         Fact::AnswerTaken { prompt },
@@ -149,6 +159,7 @@ fn turns_and_prompts() -> Vec<Fact> {
             label: text("watch"),
             foreground: false,
         },
+        Fact::TaskDetached { task: TASK },
         Fact::TaskEnded { task: TASK, how: TaskEnd::Stopped },
     ]
 }
@@ -172,13 +183,24 @@ fn attempts() -> Vec<Fact> {
             model: Some(text("m")),
             mode: None,
         },
+        Fact::AttemptReady {
+            attempt,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            capabilities: Capabilities {
+                retune: true,
+                change_input: true,
+                ..Capabilities::default()
+            },
+            model: None,
+            mode: None,
+        },
         issued(Outgoing::Protocol(ProtocolFrame::Request {
             method: text("initialize"),
             params: text("{}"),
         })),
         issued(Outgoing::Protocol(ProtocolFrame::Notification {
-            method: "initialized".to_owned(),
-            params: "{}".to_owned(),
+            method: text("initialized"),
+            params: text("{}"),
         })),
         issued(Outgoing::Protocol(ProtocolFrame::Reply {
             id: text("7"),
@@ -188,6 +210,10 @@ fn attempts() -> Vec<Fact> {
         issued(Outgoing::Answer { prompt: PROMPT, answer }),
         issued(Outgoing::Interrupt),
         issued(Outgoing::StopTask { task: TASK }),
+        issued(Outgoing::Set { setting: Setting::Model(text("m")) }),
+        issued(Outgoing::Set { setting: Setting::Mode(text("plan")) }),
+        Fact::SessionMoved { attempt, handle: Handle { root: text("s"), leaf: text("s") } },
+        Fact::StoreRead { attempt, frames: vec![frame] },
         Fact::FrameBegun { frame },
         Fact::FrameDone { frame },
         Fact::FrameCancelled { frame },

@@ -234,6 +234,7 @@ impl Call {
             tool_kind: self.kind.clone(),
             state: self.state,
             task: None,
+            within: None,
         })
     }
 

@@ -47,6 +47,7 @@ impl State {
                 let params = json!({ "sessionId": self.named(frame)? });
                 NAMED.notification("session/cancel", &params.to_string())
             }
+            Outgoing::Set { setting: _ } => return Err(EncodeError::NotSettable),
             Outgoing::StopTask { task } => {
                 let id = match self.tasks.target(task.n) {
                     Target::Id(id) => id,

@@ -167,6 +167,7 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
         steer: false,
         stop_task: wire::declared(holdfast.task_stop) || agent.as_deref() == Some(DEMO_AGENT),
         own_turns_end: false,
+        ..Capabilities::default()
     };
     open(spec, capabilities)
 }

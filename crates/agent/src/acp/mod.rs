@@ -156,7 +156,10 @@ impl State {
             Outgoing::Message { message: _ } => self.turns.message(frame),
             Outgoing::Interrupt => self.turns.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
-            Outgoing::StopTask { task: _ } => self.turns.expect(frame, Expect::Nothing),
+            // It is never told of another model or mode while it runs: it is started anew.
+            Outgoing::StopTask { task: _ } | Outgoing::Set { setting: _ } => {
+                self.turns.expect(frame, Expect::Nothing)
+            }
             Outgoing::Protocol(ProtocolFrame::Request { method, params: _ }) => {
                 let expected = match method.as_str() {
                     "initialize"

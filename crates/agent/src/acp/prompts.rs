@@ -224,7 +224,7 @@ pub(super) fn outcome(shape: &Shape, answer: &Answer) -> String {
     let result = match shape {
         Shape::Permission => {
             let option = match answer {
-                Answer::Option { option, .. } => Some(option),
+                Answer::Option { option, .. } | Answer::Changed { option, .. } => Some(option),
                 Answer::Answers { answers } => answers.first().and_then(|one| one.options.first()),
                 Answer::Cancelled => None,
             };
@@ -261,6 +261,8 @@ fn form(fields: &[FormField], answer: &Answer) -> Value {
                 put(field, &one, &mut content);
             }
         }
+        // The host refuses it: this agent takes no other input than it proposed.
+        Answer::Changed { .. } => {}
         Answer::Answers { answers } => {
             for field in fields {
                 if let Some(one) = answers.iter().find(|answer| answer.question == field.name) {

@@ -273,13 +273,14 @@ fn usage(told: &wire::Prompted<'_>) -> Option<Usage> {
         input_tokens: wire::count(usage.input),
         output_tokens: wire::count(usage.output),
         total_tokens: wire::count(usage.total),
+        ..Usage::default()
     });
     let vendor = || {
         let count = told.meta.as_ref()?.quota.as_ref()?.count.as_ref()?;
         Some(Usage {
             input_tokens: wire::count(count.input),
             output_tokens: wire::count(count.output),
-            total_tokens: None,
+            ..Usage::default()
         })
     };
     own.or_else(vendor).filter(|usage| *usage != Usage::default())

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use holdfast_core::ids::ItemId;
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, ToolCall};
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
@@ -268,6 +269,7 @@ impl Call {
             tool_kind: self.kind.clone(),
             state,
             task: None,
+            within: self.within.map(|item| ItemId::new(0, item)),
         })
     }
 

@@ -1,10 +1,11 @@
 //! What goes out: one line for each frame.
 
-use holdfast_core::frame::Outgoing;
+use holdfast_core::frame::{Outgoing, Setting};
 use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::ProtocolFrame;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
+use super::handshake::SET;
 use super::subagents::Unstoppable;
 use super::{State, prompts};
 use crate::codec::{Content, EncodeError};
@@ -51,6 +52,17 @@ impl State {
                 let turn = self.turns.current().unwrap_or_default();
                 let params = json!({ "threadId": self.named(frame)?, "turnId": turn });
                 BARE.request(frame.0, "turn/interrupt", &params.to_string())
+            }
+            Outgoing::Set { setting } => {
+                let mut params = match setting {
+                    Setting::Model(model) => {
+                        Some(Map::from_iter([("model".to_owned(), json!(model))]))
+                    }
+                    Setting::Mode(mode) => self.settings.towards(mode),
+                }
+                .ok_or(EncodeError::NotSettable)?;
+                params.insert("threadId".to_owned(), json!(self.named(frame)?));
+                BARE.request(frame.0, SET, &Value::Object(params).to_string())
             }
             Outgoing::StopTask { task } => {
                 let (method, params) = self.stopping(task.n).map_err(|why| match why {

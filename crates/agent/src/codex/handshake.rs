@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::mode;
+use super::mode::{self, CHOICE_BYTES_MAX, Settings};
 use super::search::Search;
 use super::wire;
 use crate::codec::SessionSpec;
 use crate::faults::{Asked, Fault};
 use crate::jsonrpc::PeerError;
-use crate::ordinals::head;
 
 /// Bytes of a thread's id. The state carries it.
 pub(super) const THREAD_ID_BYTES_MAX: usize = 128;
-/// Bytes of the name of a mode or a model.
-const CHOICE_BYTES_MAX: usize = 512;
+
+/// The request that sets something of a thread.
+pub(super) const SET: &str = "thread/settings/update";
 
 /// How far the start is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +56,17 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ready {
     handle: Handle,
-    model: Option<String>,
-    mode: Option<String>,
+    settings: Settings,
+    /// The mode that the chat wants.
+    wanted: Option<String>,
+}
+
+/// What the answer for a thread comes to.
+pub(super) enum Opened {
+    /// The thread stands; what is sought in it, and what will be said then.
+    Stands(Search, Ready),
+    /// It does not: what is next.
+    Not((Stage, Vec<ProviderEvent>)),
 }
 
 /// An answer of the agent during the start.
@@ -128,7 +137,7 @@ fn open(spec: SessionSpec) -> (Stage, Vec<ProviderEvent>) {
     if let Some(model) = &spec.model {
         params.insert("model".to_owned(), json!(model));
     }
-    params.extend(spec.mode.as_deref().and_then(mode::settings).unwrap_or_default());
+    params.extend(spec.mode.as_deref().and_then(mode::at_start).unwrap_or_default());
     let method = match &spec.handle {
         None => "thread/start",
         Some(handle) => {
@@ -141,13 +150,15 @@ fn open(spec: SessionSpec) -> (Stage, Vec<ProviderEvent>) {
     (Stage::Opening { spec }, vec![request(method, &Value::Object(params))])
 }
 
-/// The agent answered for the thread.
-pub(super) fn opened(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Vec<ProviderEvent>) {
+/// The agent answered for the thread: it stands, or something else follows.
+pub(super) fn opened(spec: SessionSpec, outcome: Outcome<'_>) -> Opened {
     let known = if spec.handle.is_some() { Asked::KnownSession } else { Asked::Anything };
     let told = match outcome {
-        Err(error) => return not_opened(spec, &error, known),
-        Ok(result) => wire::read::<wire::Opened<'_>>(result).unwrap_or_default(),
+        Err(error) => return Opened::Not(not_opened(spec, &error, known)),
+        Ok(result) => result,
     };
+    let settings = Settings::of(&wire::read(told).unwrap_or_default());
+    let told: wire::Opened = wire::read(told).unwrap_or_default();
     let named = told.thread.and_then(|thread| thread.id).filter(|id| !id.is_empty());
     let handle = match (named, spec.handle) {
         // Another thread than the one asked for is another root: a fork.
@@ -156,22 +167,14 @@ pub(super) fn opened(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Vec<Pro
         (Some(id), None) => Handle { root: id.clone(), leaf: id },
         (None, None) => {
             let text = "The agent opened a thread without giving its id.";
-            return failed(StartFault::AgentRefused, text.to_owned());
+            return Opened::Not(failed(StartFault::AgentRefused, text.to_owned()));
         }
     };
     if handle.leaf.len() > THREAD_ID_BYTES_MAX {
         let text = format!("The agent's thread id has more than {THREAD_ID_BYTES_MAX} bytes.");
-        return failed(StartFault::AgentRefused, text);
+        return Opened::Not(failed(StartFault::AgentRefused, text));
     }
-    let plan = told.collaboration.as_ref().and_then(|it| it.mode.as_deref()) == Some("plan");
-    let sandbox = told.sandbox.and_then(|sandbox| sandbox.kind);
-    // A mode that begins with the next turn is the one that was asked for.
-    let mode = match spec.mode.as_deref() {
-        Some(mode::PLAN) => Some(mode::PLAN.to_owned()),
-        Some(_) | None => mode::of(told.approval.as_deref(), sandbox.as_deref(), plan),
-    };
-    let model = told.model.map(|model| head(&model, CHOICE_BYTES_MAX).to_owned());
-    search(Search::of(spec.sought), Ready { handle, model, mode })
+    Opened::Stands(Search::of(spec.sought), Ready { handle, settings, wanted: spec.mode })
 }
 
 /// A thread is written down with its first turn. One that was asked for and is not there, and that is
@@ -221,25 +224,39 @@ pub(super) fn page(
     (stage, events)
 }
 
-fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>) {
+/// Reads on in what the thread holds, or is ready.
+pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>) {
     if let Some((method, params)) = search.next(&ready.handle.leaf) {
         return (Stage::Searching { search, ready }, vec![request(method, &params)]);
     }
-    let Ready { handle, model, mode } = ready;
+    let Ready { handle, settings, wanted } = ready;
     let capabilities = Capabilities {
         load: true,
         resume: true,
         steer: false,
         stop_task: true,
         own_turns_end: true,
+        retune: true,
+        change_input: false,
     };
-    (Stage::Ready, vec![ProviderEvent::Ready { handle, capabilities, model, mode }])
+    let mut events = Vec::new();
+    let mut mode = settings.mode();
+    // What a start cannot say is said right after it.
+    let update = wanted.as_deref().and_then(|wanted| settings.towards(wanted));
+    if let Some(mut params) = update {
+        params.insert("threadId".to_owned(), json!(handle.leaf));
+        events.push(request(SET, &Value::Object(params)));
+        mode = wanted;
+    }
+    let model = settings.model;
+    events.push(ProviderEvent::Ready { handle, capabilities, model, mode });
+    (Stage::Ready, events)
 }
 
 impl Ready {
-    /// The id of the thread that stands.
-    pub(super) fn thread(&self) -> &str {
-        &self.handle.leaf
+    /// The id of the thread that stands, and how it is set.
+    pub(super) fn thread(&self) -> (&str, &Settings) {
+        (&self.handle.leaf, &self.settings)
     }
 }
 

@@ -33,13 +33,15 @@ mod tests;
 
 use std::borrow::Cow;
 
-use holdfast_core::frame::Outgoing;
+use holdfast_core::frame::{Outgoing, Setting};
 use holdfast_core::ids::FrameNo;
+use holdfast_core::limits::{LABEL_CHARS_MAX, cut};
 use holdfast_core::provider::{ProtocolFrame, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
 use self::calls::Calls;
-use self::handshake::{Outcome, Stage};
+use self::handshake::{Opened, Outcome, Stage};
+use self::mode::Settings;
 use self::prompts::Prompts;
 use self::subagents::Subagents;
 use self::texts::Texts;
@@ -56,6 +58,8 @@ pub struct State {
     stage: Stage,
     /// The id of the chat's thread; empty until it stands.
     thread: String,
+    /// How it is set.
+    settings: Settings,
     ordinals: Ordinals,
     turns: Turns,
     texts: Texts,
@@ -80,6 +84,7 @@ impl State {
         let state = Self {
             stage,
             thread: String::new(),
+            settings: Settings::default(),
             ordinals: Ordinals::default(),
             turns: Turns::default(),
             texts: Texts::default(),
@@ -108,7 +113,7 @@ impl State {
                 self.turns.marks_lost();
                 self.doubt_search(&mut out);
             }
-            Inward::Issued { frame, out: issued } => self.issued(frame, issued),
+            Inward::Issued { frame, out: issued } => self.issued(frame, issued, &mut out),
             Inward::Begun { frame } => self.turns.begun(frame),
             Inward::Written { frame } => {
                 self.turns.written(frame);
@@ -165,10 +170,21 @@ impl State {
     }
 
     /// The host numbered a frame: a reply with this number will be the answer to it.
-    fn issued(&mut self, frame: FrameNo, issued: &Outgoing) {
+    fn issued(&mut self, frame: FrameNo, issued: &Outgoing, out: &mut Vec<ProviderEvent>) {
         match issued {
             Outgoing::Message { message } => self.turns.message(frame, *message),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
+            Outgoing::Set { setting } => {
+                if let Setting::Mode(mode) = setting
+                    && !mode::is_known(mode)
+                {
+                    let text = format!("Codex has no mode {:?}.", cut(mode, LABEL_CHARS_MAX));
+                    out.push(ProviderEvent::SettingRefused { text });
+                    let (model, mode) = (self.settings.model.clone(), self.settings.mode());
+                    out.push(ProviderEvent::Retuned { model, mode });
+                }
+                self.turns.expect(frame, Expect::Setting);
+            }
             Outgoing::Interrupt | Outgoing::StopTask { task: _ } => {
                 self.turns.expect(frame, Expect::Nothing);
             }
@@ -176,6 +192,7 @@ impl State {
                 let expected = match method.as_str() {
                     "initialize" | "account/read" | "thread/start" | "thread/resume"
                     | "thread/turns/list" | "thread/items/list" => Expect::Handshake,
+                    handshake::SET => Expect::Setting,
                     subagents::LIST => Expect::Terminals(subagents::listed_thread(params)),
                     _ => Expect::Nothing,
                 };
@@ -193,20 +210,20 @@ impl State {
         let (stage, events) = match (stage, outcome) {
             (Stage::Initializing { spec }, Some(outcome)) => handshake::initialized(spec, &outcome),
             (Stage::Account { spec }, Some(outcome)) => handshake::account(spec, &outcome),
-            (Stage::Opening { spec }, Some(outcome)) => handshake::opened(spec, outcome),
+            (Stage::Opening { spec }, Some(outcome)) => match handshake::opened(spec, outcome) {
+                Opened::Stands(search, ready) => {
+                    let (thread, settings) = ready.thread();
+                    self.thread = thread.to_owned();
+                    self.settings = settings.clone();
+                    handshake::search(search, ready)
+                }
+                Opened::Not(other) => other,
+            },
             (Stage::Searching { search, ready }, outcome) => {
                 handshake::page(search, ready, outcome.as_ref())
             }
             (stage, _) => (stage, Vec::new()),
         };
-        if let Stage::Searching { ready, .. } = &stage {
-            self.thread = ready.thread().to_owned();
-        }
-        for event in &events {
-            if let ProviderEvent::Ready { handle, .. } = event {
-                self.thread = handle.leaf.clone();
-            }
-        }
         self.stage = stage;
         out.extend(events);
     }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::calls::At;
 use super::items::Moment;
+use super::mode::Settings;
 use super::texts::{Key, Voice};
 use super::{Line, State, wire};
 use crate::ordinals::{digest, digest_within};
@@ -56,7 +57,6 @@ const QUIET: &[&str] = &[
     "thread/reverted",
     "thread/search/",
     "thread/section/",
-    "thread/settings/",
     "thread/started",
     "thread/unarchived",
     "turn/diff/",
@@ -118,6 +118,15 @@ impl State {
                 let title = told.name.map(|name| cut(&name, TITLE_CHARS_MAX));
                 if let Some(title) = title.filter(|title| own && !title.is_empty()) {
                     out.push(ProviderEvent::Titled { title });
+                }
+            }
+            "thread/settings/updated" => {
+                let told: wire::SettingsTold<'_> = wire::read(params).unwrap_or_default();
+                let own = self.is_own(told.thread.as_deref());
+                if let Some(settings) = told.settings.filter(|_| own) {
+                    self.settings = Settings::of(&settings);
+                    let (model, mode) = (self.settings.model.clone(), self.settings.mode());
+                    out.push(ProviderEvent::Retuned { model, mode });
                 }
             }
             "thread/goal/updated" | "thread/goal/cleared" => {

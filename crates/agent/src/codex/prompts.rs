@@ -180,7 +180,7 @@ pub(super) fn outcome(shape: &Shape, answer: &Answer) -> String {
 
 fn chosen(answer: &Answer) -> Option<&str> {
     match answer {
-        Answer::Option { option, .. } => Some(option),
+        Answer::Option { option, .. } | Answer::Changed { option, .. } => Some(option),
         Answer::Answers { answers } => {
             answers.first().and_then(|one| one.options.first()).map(String::as_str)
         }
@@ -228,7 +228,7 @@ fn answers(first: &str, answer: &Answer) -> Map<String, Value> {
                 |it: &QuestionAnswer| (it.question.clone(), one(&it.options, it.text.as_deref()));
             answers.iter().map(each).collect()
         }
-        Answer::Cancelled => Map::new(),
+        Answer::Changed { .. } | Answer::Cancelled => Map::new(),
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) enum Expect {
     Handshake,
     /// It lists the terminals of the thread with this digest.
     Terminals(u64),
+    /// An error says that something was not set.
+    Setting,
     /// It says nothing.
     Nothing,
 }
@@ -130,8 +132,11 @@ impl Turns {
     /// The tokens of one answer of the model, which a turn may have several of.
     pub(super) fn used(&mut self, told: &wire::TokenUsage<'_>) {
         let Some(last) = &told.last else { return };
+        self.usage.context_tokens = wire::count(last.total).or(self.usage.context_tokens);
+        self.usage.context_window = wire::count(told.window).or(self.usage.context_window);
         for (sum, more) in [
             (&mut self.usage.input_tokens, last.input),
+            (&mut self.usage.cached_tokens, last.cached),
             (&mut self.usage.output_tokens, last.output),
             (&mut self.usage.total_tokens, last.total),
         ] {
@@ -162,6 +167,12 @@ impl State {
         match self.turns.answered(frame) {
             Some(Expect::Handshake) => self.handshake(Some(outcome), out),
             Some(Expect::Terminals(thread)) => self.terminals(thread, outcome, out),
+            Some(Expect::Setting) => {
+                if let Err(error) = outcome {
+                    let text = Fault::of(&error).text;
+                    out.push(ProviderEvent::SettingRefused { text });
+                }
+            }
             Some(Expect::Nothing) => {}
             None => self.unrecognised("unknown_reply", line.0, out),
         }

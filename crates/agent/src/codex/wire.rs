@@ -8,12 +8,23 @@ wire! {
 }
 wire! {
     /// The reply to `thread/start` or `thread/resume`.
-    Opened<'a> {
-        thread: Option<Thread>,
+    Opened { thread: Option<Thread> }
+}
+wire! {
+    /// How a thread is set, in the reply that opens it or in `thread/settings/updated`.
+    Settings<'a> {
         model: Text,
         approval as "approvalPolicy": Text,
         sandbox: Option<Tagged>,
+        policy as "sandboxPolicy": Option<Tagged>,
         collaboration as "collaborationMode": Option<Collaboration<'a>>,
+    }
+}
+wire! {
+    /// `thread/settings/updated`
+    SettingsTold<'a> {
+        thread as "threadId": Text,
+        settings as "threadSettings": Option<Settings<'a>>,
     }
 }
 wire! {

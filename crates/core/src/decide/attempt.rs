@@ -52,6 +52,15 @@ pub(super) fn ready(
     super::resume::settle(d);
 }
 
+/// The conversation goes on in a session that holds nothing yet.
+pub(super) fn session_moved(d: &mut Draft<'_>, handle: Handle) {
+    let ready = d.chat.head.attempt.as_ref().filter(|a| a.phase == Phase::Ready && !a.left);
+    let Some(attempt) = ready.map(|attempt| attempt.id) else { return };
+    if d.chat.head.handle.as_ref() != Some(&handle) {
+        d.push(Fact::SessionMoved { attempt, handle });
+    }
+}
+
 /// The agent will not, or could not, work for this chat.
 pub(super) fn start_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
     let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };

@@ -3,7 +3,8 @@
 use super::{Draft, message, offer};
 use crate::effect::comes_back;
 use crate::fact::{Fact, Namer, Paused, StopWhy};
-use crate::head::{Life, Phase};
+use crate::frame::{Outgoing, Setting};
+use crate::head::{Attempt, Life, Phase};
 use crate::ids::Subject;
 use crate::input::{ChangeChat, Command, Leftovers, Reply, Send};
 use crate::limits::{
@@ -71,22 +72,55 @@ pub(super) fn change(d: &mut Draft<'_>, change: ChangeChat) -> Result<Reply, Ref
     if let Some(unread) = unread {
         facts.push(Fact::ChatSeen { seen: !unread });
     }
-    if model.is_some() || mode.is_some() {
-        facts.push(tuned(d, model, mode)?);
-    }
+    let settings = if model.is_some() || mode.is_some() {
+        let (fact, settings) = tuned(d, model, mode)?;
+        facts.push(fact);
+        settings
+    } else {
+        Vec::new()
+    };
     for fact in facts {
         d.push(fact);
+    }
+    for setting in settings {
+        d.issue(Outgoing::Set { setting });
     }
     Ok(Reply::Row)
 }
 
-/// A running agent gets another model or mode by a new start, once it has nothing to do.
-fn tuned(d: &Draft<'_>, model: Option<String>, mode: Option<String>) -> Result<Fact, Refusal> {
+/// The agent works with another model or mode than before.
+pub(super) fn retuned(d: &mut Draft<'_>, model: Option<String>, mode: Option<String>) {
+    let bounded = |told: Option<String>, known: &Option<String>| {
+        told.map(|told| cut(&told, TITLE_CHARS_MAX))
+            .filter(|told| !told.is_empty() && Some(told) != known.as_ref())
+    };
+    let model = bounded(model, &d.chat.head.model);
+    let mode = bounded(mode, &d.chat.head.mode);
+    if model.is_some() || mode.is_some() {
+        d.push(Fact::AgentRetuned { model, mode });
+    }
+}
+
+/// A running agent is told of another model or mode, where it takes one; any other gets it by a new
+/// start, once it has nothing to do.
+fn tuned(
+    d: &Draft<'_>,
+    model: Option<String>,
+    mode: Option<String>,
+) -> Result<(Fact, Vec<Setting>), Refusal> {
     let name = |field, text: Option<String>| {
         text.map(|text| trimmed(field, &text, TITLE_CHARS_MAX)).transpose()
     };
     let (model, mode) = (name("model", model)?, name("mode", mode)?);
     let head = &d.chat.head;
+    if head.attempt.as_ref().is_some_and(Attempt::retunes) {
+        if d.is_full() {
+            return Err(super::prompt::full());
+        }
+        let settings = [model.clone().map(Setting::Model), mode.clone().map(Setting::Mode)];
+        let settings = settings.into_iter().flatten().collect();
+        return Ok((Fact::ChatTuned { model, mode }, settings));
+    }
     if head.attempt.as_ref().is_some_and(|attempt| {
         attempt.phase == Phase::Ready && !comes_back(attempt) && attempt.stop.is_none()
     }) {
@@ -95,7 +129,7 @@ fn tuned(d: &Draft<'_>, model: Option<String>, mode: Option<String>) -> Result<F
             start. Open another chat with it.";
         return Err(Refusal::new(Code::NotSupported, text).field(field));
     }
-    Ok(Fact::ChatTuned { model, mode })
+    Ok((Fact::ChatTuned { model, mode }, Vec::new()))
 }
 
 fn tag_names(tags: &[String]) -> Result<Vec<String>, Refusal> {

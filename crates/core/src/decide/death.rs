@@ -6,10 +6,10 @@ use crate::activity::Activity;
 use crate::effect::asks;
 use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy, WithdrawnWhy};
 use crate::head::{Attempt, Delivery, Life, Phase, Written};
-use crate::ids::TaskId;
+use crate::ids::{FrameNo, TaskId};
 use crate::input::Boot;
 use crate::item::Notice;
-use crate::limits::cut;
+use crate::limits::{STORE_FRAMES_MAX, cut};
 use crate::offer::Cause;
 use crate::provider::{StartFault, TaskEnd, TurnEnd};
 use crate::queue::next;
@@ -42,7 +42,7 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
     d.push(Fact::AttemptEnded { attempt: attempt.id, death });
     settle_outstanding(d, &attempt, missing);
     if boot == Boot::Other {
-        suspect_settled(d);
+        suspect_settled(d, &attempt);
     }
     offer::show(d);
     if let Verdict::Failed(fault) = verdict {
@@ -53,6 +53,13 @@ pub(super) fn died(d: &mut Draft<'_>, death: Death, boot: Boot, survivors: Vec<u
         d.push(Fact::TreeMayLive { attempt: attempt.id, pids: survivors });
         offer::resume_failed(d, StartFault::AgentMayLive, "");
     }
+}
+
+/// The dead agent's own store was read; its death is told next.
+pub(super) fn store_read(d: &mut Draft<'_>, mut frames: Vec<FrameNo>) {
+    let Some(attempt) = d.chat.head.attempt.as_ref().map(|attempt| attempt.id) else { return };
+    frames.drain(..frames.len().saturating_sub(STORE_FRAMES_MAX));
+    d.push(Fact::StoreRead { attempt, frames });
 }
 
 /// A resume that has nothing left to hand over or to ask for is over.
@@ -162,17 +169,37 @@ fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, missing: Missing) {
     };
     if not_written {
         d.push(Fact::MessageRefused { message, why: RefusedWhy::NotWritten });
+    } else if let Some(named) = &attempt.store {
+        let evidence = Evidence::AgentStore;
+        if named.contains(&outstanding.frame) {
+            if outstanding.state != Delivery::Taken {
+                d.push(Fact::MessageTaken { message, evidence });
+            }
+            d.push(Fact::MessageSettled { message, evidence });
+        } else {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::NotInStore });
+        }
     } else {
         let asking = d.chat.head.handle.is_some() && attempt.capabilities.load;
         d.push(Fact::MessageDoubted { message, asking });
     }
 }
 
-/// The machine went while the agent lived: what it finished last may not be on its disk.
-fn suspect_settled(d: &mut Draft<'_>) {
+/// The machine went while the agent lived: what it finished last may not be on its disk. Where that
+/// was read it says so at once.
+fn suspect_settled(d: &mut Draft<'_>, attempt: &Attempt) {
     let settled = d.chat.head.settled.as_ref().filter(|settled| !settled.suspect);
-    if let Some(message) = settled.map(|settled| settled.message) {
-        d.push(Fact::SettledSuspected { message });
+    let Some((message, handed)) = settled.map(|settled| (settled.message, settled.handed)) else {
+        return;
+    };
+    let frame = handed.filter(|(of, _)| *of == attempt.id).map(|(_, frame)| frame);
+    match (&attempt.store, frame) {
+        (Some(named), Some(frame)) if named.contains(&frame) => {}
+        (Some(_), Some(_)) => {
+            d.push(Fact::MessageDisproved { message });
+            d.say(Notice::MessageLost, "");
+        }
+        (None, _) | (_, None) => d.push(Fact::SettledSuspected { message }),
     }
 }
 

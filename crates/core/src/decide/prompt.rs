@@ -55,6 +55,10 @@ pub(super) fn answer(
     }
     let asked = d.chat.aside.prompts.get(&prompt).ok_or_else(gone)?;
     check(asked, &answer)?;
+    let changes = matches!(answer, Answer::Changed { .. });
+    if changes && !d.serving().is_some_and(|attempt| attempt.capabilities.change_input) {
+        return Err(invalid("input", "This agent takes no other input than it proposed."));
+    }
     if d.is_full() {
         return Err(full());
     }
@@ -91,6 +95,15 @@ fn check(asked: &Asked, answer: &Answer) -> Result<(), Refusal> {
                 &asked.options[..]
             };
             if !single || !options.iter().any(|known| known.id == *option) {
+                return Err(invalid("option", "This prompt has no such option."));
+            }
+            Ok(())
+        }
+        Answer::Changed { option, input } => {
+            if input.len() > ANSWER_BYTES_MAX {
+                return Err(super::chat::too_long("input", ANSWER_BYTES_MAX, "bytes"));
+            }
+            if !asked.options.iter().any(|known| known.id == *option) {
                 return Err(invalid("option", "This prompt has no such option."));
             }
             Ok(())

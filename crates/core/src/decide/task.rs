@@ -18,6 +18,14 @@ pub(super) fn started(d: &mut Draft<'_>, n: u32, kind: TaskKind, name: &str, for
     }
 }
 
+/// A task goes on when the turn ends.
+pub(super) fn detached(d: &mut Draft<'_>, n: u32) {
+    let task = TaskId::new(d.origin(), n);
+    if d.chat.head.tasks.get(&task).is_some_and(|live| live.foreground) {
+        d.push(Fact::TaskDetached { task });
+    }
+}
+
 /// A task ended. One that is not told apart is one of those that were counted, while there are any:
 /// codecs name the end of each task that they told of once.
 pub(super) fn ended(d: &mut Draft<'_>, n: u32, how: TaskEnd) {

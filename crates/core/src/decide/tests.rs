@@ -9,6 +9,7 @@ mod idle;
 mod invariants;
 mod message;
 mod offer;
+mod own_store;
 mod prompt;
 mod queue;
 mod random;
@@ -44,8 +45,15 @@ use crate::refusal::{Code, Refusal};
 use crate::time::{Awake, Micros};
 
 /// What the agent of most scenes can do: what an ACP agent with `session/load` can.
-pub(super) const ABLE: Capabilities =
-    Capabilities { load: true, resume: false, steer: false, stop_task: true, own_turns_end: false };
+pub(super) const ABLE: Capabilities = Capabilities {
+    load: true,
+    resume: false,
+    steer: false,
+    stop_task: true,
+    own_turns_end: false,
+    retune: false,
+    change_input: false,
+};
 
 /// A close that ends what is left over.
 pub(super) const CLOSE: Command = Command::Close { leftovers: crate::input::Leftovers::End };

@@ -155,12 +155,14 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
 
 fn settle(head: &mut Head, message: MessageId) {
     let here = head.outstanding.take_if(|o| o.message == message);
+    let attempt = head.attempt.as_ref().map(|attempt| attempt.id);
+    let handed = attempt.zip(here.as_ref().map(|o| o.frame));
     let here = here.map(|o| (o.by, o.digest, o.item, head.session_messages.saturating_sub(1)));
     let stranded = head.stranded.iter().position(|stranded| stranded.message == message);
     let stranded = stranded.map(|at| head.stranded.remove(at));
     let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before)));
     if let Some((by, digest, item, before)) = settled {
-        head.settled = Some(Settled { message, by, digest, item, before, suspect: false });
+        head.settled = Some(Settled { message, by, digest, item, before, suspect: false, handed });
     }
 }
 

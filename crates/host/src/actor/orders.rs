@@ -83,7 +83,8 @@ fn text_of(issued: &Issued) -> Option<MessageId> {
         Outgoing::Protocol(_)
         | Outgoing::Answer { .. }
         | Outgoing::Interrupt
-        | Outgoing::StopTask { .. } => None,
+        | Outgoing::StopTask { .. }
+        | Outgoing::Set { .. } => None,
     }
 }
 
@@ -113,7 +114,8 @@ pub fn draw_up(
             Err(
                 error @ (EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
-                | EncodeError::TaskNotStoppable { .. }),
+                | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NotSettable),
             ) => {
                 tracing::info!(frame = issued.frame.0, "passed over: {error}");
                 FrameOrder::Cancel

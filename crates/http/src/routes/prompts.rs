@@ -8,7 +8,7 @@ use holdfast_core::input::{Command, Reply};
 use holdfast_core::limits::{ANSWER_BYTES_MAX, OPEN_PROMPTS_MAX, PROMPT_OPTIONS_MAX};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::PromptStatus;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::extract::fields::Most;
@@ -31,6 +31,9 @@ request! {
         option: Option<String>,
         /// Words beside the option.
         text: Option<String>,
+        /// Of an approval, where the agent takes one: the whole input, a JSON object as text, that is to be
+        /// taken in place of the one that it proposed.
+        input: Option<String>,
         /// One answer for each question.
         answers: Option<Vec<NewQuestionAnswer>>,
     }
@@ -115,9 +118,18 @@ fn given(mut fields: Fields) -> Result<Given, Refusal> {
     match (fields.has("option"), fields.has("answers")) {
         (true, false) => {
             let option = fields.raw_text("option", id)?.unwrap_or_default();
+            if let Some(input) = fields.raw_text("input", word())? {
+                let object: Result<Map<String, Value>, _> = serde_json::from_str(&input);
+                if object.is_err() || fields.has("text") {
+                    let text = "input is a JSON object as text, and stands without text. The prompt is \
+                                still open.";
+                    return Err(Refusal::new(Code::InvalidAnswer, text).field("input"));
+                }
+                return Ok(Given::Changed { option, input });
+            }
             Ok(Given::Option { option, text: fields.raw_text("text", word())? })
         }
-        (false, true) if !fields.has("text") => {
+        (false, true) if !fields.has("text") && !fields.has("input") => {
             let answers = fields.list("answers", ANSWERS_MAX)?.unwrap_or_default();
             let answers = answers.into_iter().enumerate().map(|(n, value)| one(n, value));
             Ok(Given::Answers { answers: answers.collect::<Result<_, _>>()? })

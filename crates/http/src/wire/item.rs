@@ -30,6 +30,9 @@ pub(crate) struct Item {
     role: words::Role,
     /// When it was begun.
     at: Time,
+    /// The tool call within which it was said or made: that of a subagent.
+    #[schema(value_type = Option<ids::ItemId>)]
+    parent: Option<ItemId>,
     /// Its text, or the beginning of it.
     text: Option<String>,
     /// Where all of the text is, if that is more.
@@ -145,6 +148,10 @@ struct Told {
     cause: Option<words::Cause>,
     /// Of a start that failed: the code.
     code: Option<String>,
+    /// Of what is tried again: which try this is.
+    tried: Option<u32>,
+    /// Of what is tried again: how many tries there are at most.
+    tries: Option<u32>,
 }
 
 impl Item {
@@ -159,6 +166,7 @@ impl Item {
             kind: words::item_kind(row.kind),
             role: words::role(row.role),
             at: rfc3339(row.at),
+            parent: None,
             text,
             full,
             delivery: row.message.map(Delivery::of),
@@ -174,7 +182,11 @@ impl Item {
             // Their states are rows of their own, and are in the item already.
             Body::Text | Body::Message { message: MessageId { .. } } => {}
             Body::Prompt { prompt: PromptId { .. } } => {}
-            Body::Call(call) => item.call = Some(Call::of(call, &mut texts)),
+            Body::Within { call } => item.parent = Some(call),
+            Body::Call(call) => {
+                item.parent = call.within;
+                item.call = Some(Call::of(call, &mut texts));
+            }
             Body::Plan { entries } => item.plan = Some(entries.into_iter().map(step).collect()),
             Body::Notice(notice) => item.notice = Some(Told::of(notice)),
             Body::Unrecognised { reason } => item.reason = Some(reason),
@@ -256,7 +268,7 @@ impl Call {
             state: words::call_state(call.state),
             output: Output { text: output.unwrap_or_default(), full },
             task: call.task,
-            parent: None,
+            parent: call.within,
         }
     }
 }
@@ -267,7 +279,7 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain = |kind| Self { kind, cause: None, code: None };
+        let plain = |kind| Self { kind, cause: None, code: None, tried: None, tries: None };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -282,6 +294,11 @@ impl Told {
             Notice::TaskNotStopped => plain(words::NoticeKind::TaskNotStopped),
             Notice::MessageLost => plain(words::NoticeKind::MessageLost),
             Notice::LineSkipped => plain(words::NoticeKind::LineSkipped),
+            Notice::Retrying { attempt, of } => {
+                Self { tried: Some(attempt), tries: Some(of), ..plain(words::NoticeKind::Retrying) }
+            }
+            Notice::AgentSays => plain(words::NoticeKind::AgentSays),
+            Notice::SettingRefused => plain(words::NoticeKind::SettingRefused),
         }
     }
 }

@@ -5,6 +5,7 @@ use holdfast_core::ids::{ItemId, PromptId};
 use holdfast_core::provider::PromptOption;
 use holdfast_store::{Given, PromptRow};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::wire::ids;
@@ -68,6 +69,8 @@ pub(crate) struct Answered {
     option: Option<String>,
     /// Words beside it.
     text: Option<String>,
+    /// The input that was given in place of the agent's.
+    input: Option<Value>,
     /// One answer for each question.
     answers: Option<Vec<OneAnswer>>,
     /// Who answered.
@@ -124,10 +127,14 @@ impl Prompt {
 impl Answered {
     /// An answer that was given.
     pub(crate) fn of(given: Given) -> Self {
-        let (option, text, answers) = match given.answer {
-            Answer::Option { option, text } => (Some(option), text, None),
-            Answer::Answers { answers } => (None, None, Some(answers)),
-            Answer::Cancelled => (None, None, None),
+        let (option, text, input, answers) = match given.answer {
+            Answer::Option { option, text } => (Some(option), text, None, None),
+            Answer::Changed { option, input } => {
+                let input = serde_json::from_str(&input).unwrap_or(Value::String(input));
+                (Some(option), None, Some(input), None)
+            }
+            Answer::Answers { answers } => (None, None, None, Some(answers)),
+            Answer::Cancelled => (None, None, None, None),
         };
         let answers = answers.map(|answers| {
             let one = |answer: holdfast_core::frame::QuestionAnswer| OneAnswer {
@@ -140,6 +147,7 @@ impl Answered {
         Self {
             option,
             text,
+            input,
             answers,
             by: given.by,
             device: given.device,

@@ -44,6 +44,14 @@ struct Tokens {
     output_tokens: Option<u64>,
     /// All of them.
     total_tokens: Option<u64>,
+    /// Of those that were read, the ones that the model had kept from before.
+    cached_tokens: Option<u64>,
+    /// Tokens of the conversation as the model read it last.
+    context_tokens: Option<u64>,
+    /// Tokens that the model can read at most.
+    context_window: Option<u64>,
+    /// What it cost by the agent's list of prices, in millionths of a US dollar.
+    cost_micros: Option<u64>,
 }
 
 impl Turn {
@@ -53,6 +61,10 @@ impl Turn {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             total_tokens: usage.total_tokens,
+            cached_tokens: usage.cached_tokens,
+            context_tokens: usage.context_tokens,
+            context_window: usage.context_window,
+            cost_micros: usage.cost_micros,
         };
         let ended = row.ended.as_ref();
         Self {

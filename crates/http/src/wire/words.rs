@@ -86,7 +86,7 @@ words! {
     /// What the host tells in a transcript.
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
-        MessageLost LineSkipped
+        MessageLost LineSkipped Retrying AgentSays SettingRefused
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }

@@ -166,8 +166,8 @@ async fn a_body_may_have_the_fields_of_the_document_and_no_others() {
         let send = async |name: &str, value: Value| {
             let mut body = smallest.clone();
             body[name] = value;
-            if name == "text" && path.ends_with("/answer") {
-                // Words stand beside an option.
+            if matches!(name, "text" | "input") && path.ends_with("/answer") {
+                // Words, or another input, stand beside an option.
                 body["option"] = json!("no");
             }
             border.call(&method.to_uppercase(), &path, body.to_string()).await.json()

@@ -76,6 +76,24 @@ async fn the_first_answer_wins_and_the_second_is_told_whose_it_was() {
 }
 
 #[tokio::test]
+async fn another_input_is_an_object_and_goes_to_an_agent_that_takes_one() {
+    let border = Border::new();
+    let chat = asks(&border, approval()).await;
+    for (body, field) in [
+        (json!({"option": "yes", "input": "[1]"}), "input"),
+        (json!({"option": "yes", "input": "no json"}), "input"),
+        (json!({"option": "yes", "input": "{}", "text": "x"}), "input"),
+        // The agent of this border takes none.
+        (json!({"option": "yes", "input": "{}"}), "input"),
+    ] {
+        let (status, refused) = answer(&border, chat, "phone", body.clone()).await;
+        assert_eq!((status, &refused["code"]), (400, &json!("invalid_answer")), "{body}");
+        assert_eq!(refused["field"], field, "{body}");
+    }
+    assert_eq!(answer(&border, chat, "phone", json!({"option": "yes"})).await.0, 200);
+}
+
+#[tokio::test]
 async fn several_questions_are_answered_together() {
     let border = Border::new();
     let chat = asks(&border, questions()).await;

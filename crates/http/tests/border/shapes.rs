@@ -107,6 +107,7 @@ async fn a_transcript() {
         tool_kind: "read".to_owned(),
         state: CallState::Completed,
         task: None,
+        within: None,
     };
     item(host, chat, 2, ItemKind::ToolCall, Body::Call(call)).await;
     text(host, chat, 2, Field::Input, r#"{"path":"a.txt"}"#).await;

@@ -21,6 +21,7 @@ async fn with_output(border: &Border) -> ChatId {
         tool_kind: "execute".to_owned(),
         state: CallState::Running,
         task: None,
+        within: None,
     };
     let (kind, role) = (ItemKind::ToolCall, Role::Agent);
     let opened = ProviderEvent::ItemOpened { item: 1, kind, role, body: Body::Call(call) };

@@ -56,7 +56,7 @@ pub(crate) fn told(w: &mut World, number: usize, request: &Request, answer: &Ans
 /// The option that an answer chooses.
 pub(super) fn option_of(answer: &PromptAnswer) -> Option<&str> {
     match answer {
-        PromptAnswer::Option { option, .. } => Some(option),
+        PromptAnswer::Option { option, .. } | PromptAnswer::Changed { option, .. } => Some(option),
         PromptAnswer::Answers { .. } | PromptAnswer::Cancelled => None,
     }
 }

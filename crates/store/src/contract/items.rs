@@ -154,7 +154,7 @@ pub(super) async fn pages_have_no_seam(b: impl Backend) {
 
 fn call(state: CallState) -> Body {
     let (name, tool_kind) = ("ls".to_owned(), "execute".to_owned());
-    Body::Call(ToolCall { name, tool_kind, state, task: Some(TaskId::new(1, 1)) })
+    Body::Call(ToolCall { name, tool_kind, state, task: Some(TaskId::new(1, 1)), within: None })
 }
 
 pub(super) async fn abandoned_calls_are_unknown(b: impl Backend) {

@@ -105,6 +105,8 @@ pub(super) async fn the_end_of_an_attempt_ends_what_it_had_going(b: impl Backend
         (row.label.as_str(), row.kind, row.foreground, row.ended),
         ("make", kind, true, None)
     );
+    pen.put([Fact::TaskDetached { task }]).await;
+    assert!(!store.task(pen.id, task).await.unwrap().unwrap().foreground);
     pen.put([Fact::AttemptEnded { attempt, death: Death::KeeperLost }]).await;
     assert_eq!(store.prompt(pen.id, PROMPT).await.unwrap().unwrap().state, PromptStatus::Gone);
     let ended = |task| store.task(super::pen::chat_id(1), task);
@@ -120,7 +122,7 @@ pub(super) async fn turns_are_listed_backwards(b: impl Backend) {
     let message = pen.accept(1, "hello").await;
     pen.start().await;
     pen.hand(message, 1).await;
-    let usage = Usage { input_tokens: Some(5), output_tokens: None, total_tokens: Some(9) };
+    let usage = Usage { input_tokens: Some(5), total_tokens: Some(9), ..Usage::default() };
     let (how, evidence) = (TurnEnd::Completed, Evidence::Agent);
     let ended = |turn, usage| Fact::TurnEnded { turn: TurnId(turn), how, evidence, usage };
     pen.put([ended(1, Some(usage.clone()))]).await;

@@ -78,7 +78,7 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             let (kind, role) = (ItemKind::ToolCall, Role::Agent);
             let (name, tool_kind) = ("ls".to_owned(), String::new());
             let state = if b % 2 == 0 { CallState::Running } else { CallState::Completed };
-            let body = Body::Call(ToolCall { name, tool_kind, state, task: None });
+            let body = Body::Call(ToolCall { name, tool_kind, state, task: None, within: None });
             let added = Fact::ItemAdded { item, place: added, kind, role, turn: Some(turn) };
             return (vec![added], vec![Row::ItemBody { item, body }]);
         }

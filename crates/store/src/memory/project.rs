@@ -76,6 +76,7 @@ fn apply_fact(
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
@@ -194,6 +195,12 @@ fn apply_fact(
             chat.tasks.insert(*task, Arc::new(row));
             touched.add(What::Task(*task));
         }
+        Fact::TaskDetached { task } => {
+            if let Some(row) = chat.tasks.get_mut(task).filter(|row| row.ended.is_none()) {
+                Arc::make_mut(row).foreground = false;
+                touched.add(What::Task(*task));
+            }
+        }
         Fact::TaskEnded { task, how } => {
             if let Some(row) = chat.tasks.get_mut(task).filter(|row| row.ended.is_none()) {
                 Arc::make_mut(row).ended = Some((*how, at));
@@ -206,6 +213,8 @@ fn apply_fact(
         Fact::LeftoversSeen { .. }
         | Fact::AttemptBorn { .. }
         | Fact::AttemptReady { .. }
+        | Fact::SessionMoved { .. }
+        | Fact::StoreRead { .. }
         | Fact::FrameIssued { .. }
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }

@@ -320,8 +320,8 @@ fn item_row(chat: &StoredChat, item: &Item) -> ItemRow {
     let (message, prompt) = match &item.body {
         Body::Message { message } => (chat.messages.get(message).map(|row| row.brief()), None),
         Body::Prompt { prompt } => (None, chat.prompts.get(prompt).map(|row| row.as_ref().clone())),
-        Body::Text | Body::Call(_) | Body::Plan { .. } | Body::Notice(_) => (None, None),
-        Body::Unrecognised { .. } => (None, None),
+        Body::Text | Body::Within { .. } | Body::Call(_) | Body::Plan { .. } => (None, None),
+        Body::Notice(_) | Body::Unrecognised { .. } => (None, None),
     };
     ItemRow {
         id: item.id,

@@ -14,7 +14,7 @@ use holdfast_core::provider::{Handle, ProviderEvent};
 use serde_json::json;
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
-use crate::told::words;
+use crate::said::words;
 
 const SESSION: &str = "s1";
 

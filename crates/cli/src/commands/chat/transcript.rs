@@ -353,6 +353,9 @@ fn notice(item: &Value) -> String {
         "task_not_stopped" => "the task was not stopped".to_owned(),
         "message_lost" => "the agent has lost this message".to_owned(),
         "line_skipped" => "something that the agent wrote could not be stored".to_owned(),
+        "retrying" => format!("the agent tries again ({} of {})", notice["tried"], notice["tries"]),
+        "agent_says" => "the agent's program says".to_owned(),
+        "setting_refused" => "the agent did not take the model or mode".to_owned(),
         other => line(other),
     };
     let text = line(word(item, "text"));

@@ -304,3 +304,37 @@ fn an_agent_that_would_lose_its_session_gets_no_other_model() {
     let code = scene.refused(Command::Change(ChangeChat { model, ..ChangeChat::default() }));
     assert_eq!(code, Code::NotSupported);
 }
+
+#[test]
+fn an_agent_that_takes_another_model_while_it_runs_is_told_of_it() {
+    let able = Capabilities { retune: true, ..ABLE };
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", able).written().taken();
+    let (model, mode) = (Some("large".to_owned()), Some("plan".to_owned()));
+    scene.does(Command::Change(ChangeChat { model, mode, ..ChangeChat::default() }));
+    let said = scene.last();
+    assert!(said[1].ends_with(": set model(\"large\")"), "{said:?}");
+    assert!(said[2].ends_with(": set mode(\"plan\")"), "{said:?}");
+    scene.ends(TurnEnd::Completed);
+    assert!(scene.has_agent() && !scene.chat.head.tuned, "no new start is owed");
+    let text = "no such mode".to_owned();
+    scene.says(ProviderEvent::SettingRefused { text });
+    assert_eq!(scene.last.len(), 1, "the refusal is shown");
+    scene.says(ProviderEvent::Retuned { model: None, mode: Some("default".to_owned()) });
+    assert_eq!(scene.chat.head.mode.as_deref(), Some("default"));
+    assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
+    scene.says(ProviderEvent::Retuned { model: Some("large".to_owned()), mode: None });
+    assert!(scene.last.is_empty(), "what is known is not told again");
+}
+
+#[test]
+fn a_conversation_that_moves_is_brought_back_where_it_went() {
+    let mut scene = Scene::working();
+    assert_eq!(scene.chat.head.session_messages, 1);
+    let handle = Handle { root: "new".to_owned(), leaf: "new".to_owned() };
+    scene.says(ProviderEvent::SessionMoved { handle: handle.clone() });
+    assert_eq!(scene.chat.head.handle, Some(handle.clone()));
+    assert_eq!(scene.chat.head.session_messages, 0, "it holds nothing yet");
+    scene.says(ProviderEvent::SessionMoved { handle });
+    assert!(scene.last.is_empty());
+}

@@ -207,3 +207,25 @@ fn an_agent_that_reads_nothing_is_answered_only_so_far() {
     assert_eq!(scene.refused(answer), Code::Overloaded);
     assert_eq!(scene.refused(Command::Interrupt), Code::Overloaded);
 }
+
+#[test]
+fn another_input_goes_only_to_an_agent_that_takes_one() {
+    let changed = |scene: &Scene, option: &str, bytes: usize| Command::Answer {
+        prompt: scene.prompt_id(1),
+        answer: Answer::Changed { option: option.to_owned(), input: "x".repeat(bytes) },
+        by: "person".to_owned(),
+        device: None,
+    };
+    let able = Capabilities { change_input: true, ..ABLE };
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", able).written().taken();
+    scene.prompt(1, PromptKind::Approval, "rm");
+    assert_eq!(scene.refused(changed(&scene, "nosuch", 1)), Code::InvalidAnswer);
+    let long = ANSWER_BYTES_MAX + 1;
+    assert_eq!(scene.refused(changed(&scene, "yes", long)), Code::FieldTooLong);
+    scene.does(changed(&scene, "yes", 1));
+    assert!(scene.last()[0].starts_with("p1.1 answered"), "{:?}", scene.last());
+    let mut scene = Scene::working();
+    scene.prompt(1, PromptKind::Approval, "rm");
+    assert_eq!(scene.refused(changed(&scene, "yes", 1)), Code::InvalidAnswer);
+}

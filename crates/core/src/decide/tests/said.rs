@@ -75,12 +75,18 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         }
         Fact::PromptGone { prompt } => format!("{prompt} gone"),
         Fact::TaskStarted { task, kind, .. } => format!("{task} started {}", lower(kind)),
+        Fact::TaskDetached { task } => format!("{task} detached"),
         Fact::TaskEnded { task, how } => format!("{task} {}", lower(how)),
         Fact::AttemptStarting { origin, resuming, .. } => {
             format!("starting {origin}{}", if *resuming { " to resume" } else { "" })
         }
         Fact::AttemptBorn { .. } => "born".to_owned(),
         Fact::AttemptReady { .. } => "ready".to_owned(),
+        Fact::SessionMoved { handle, .. } => format!("session moved to {}", handle.root),
+        Fact::StoreRead { frames, .. } => {
+            let frames: Vec<String> = frames.iter().map(|frame| frame.0.to_string()).collect();
+            format!("store names {}", frames.join(" "))
+        }
         Fact::FrameIssued { frame, out } => {
             let out = match out {
                 Outgoing::Protocol(_) => "protocol".to_owned(),
@@ -91,6 +97,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
                 Outgoing::Answer { prompt, .. } => format!("answer {prompt}"),
                 Outgoing::Interrupt => "interrupt".to_owned(),
                 Outgoing::StopTask { task } => format!("stop {task}"),
+                Outgoing::Set { setting } => format!("set {}", lower(setting)),
             };
             format!("frame {}: {out}", frame.0)
         }

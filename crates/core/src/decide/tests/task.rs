@@ -110,3 +110,17 @@ fn a_task_is_stopped_by_a_frame_and_over_when_the_agent_says_so() {
     let task = scene.task_id(1);
     assert_eq!(scene.refused(Command::StopTask { task }), Code::NotSupported);
 }
+
+#[test]
+fn work_of_a_turn_that_goes_on_in_the_background_outlives_the_turn() {
+    let mut scene = Scene::working();
+    let label = "build".to_owned();
+    let kind = TaskKind::Command;
+    scene.says(ProviderEvent::TaskStarted { task: 1, kind, label, foreground: true });
+    scene.says(ProviderEvent::TaskDetached { task: 1 });
+    assert_eq!(scene.last(), ["k1.1 detached"]);
+    scene.says(ProviderEvent::TaskDetached { task: 1 });
+    assert!(scene.last.is_empty());
+    scene.ends(TurnEnd::Completed);
+    assert_eq!(scene.chat.head.tasks.len(), 1);
+}

@@ -70,6 +70,7 @@ impl Projection<'_> {
         let running = match body {
             Body::Call(call) => call.state == CallState::Running,
             Body::Text
+            | Body::Within { .. }
             | Body::Message { .. }
             | Body::Prompt { .. }
             | Body::Plan { .. }

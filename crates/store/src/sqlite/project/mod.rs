@@ -127,7 +127,9 @@ impl Projection<'_> {
             | Fact::AnswerTaken { .. }
             | Fact::AnswerLost { .. }
             | Fact::PromptGone { .. } => self.prompt_fact(fact),
-            Fact::TaskStarted { .. } | Fact::TaskEnded { .. } => self.task_fact(fact),
+            Fact::TaskStarted { .. } | Fact::TaskDetached { .. } | Fact::TaskEnded { .. } => {
+                self.task_fact(fact)
+            }
             Fact::AttemptStarting { .. } => self.forget_progress(),
             Fact::AttemptEnded { .. } => {
                 // With an attempt all that it had going is over, whatever else was told of it.
@@ -142,11 +144,14 @@ impl Projection<'_> {
             | Fact::ChatTagged { .. }
             | Fact::ChatMuted { .. }
             | Fact::ChatSeen { .. }
-            | Fact::ChatTuned { .. } => Ok(()),
+            | Fact::ChatTuned { .. }
+            | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
             | Fact::AttemptBorn { .. }
             | Fact::AttemptReady { .. }
+            | Fact::SessionMoved { .. }
+            | Fact::StoreRead { .. }
             | Fact::FrameIssued { .. }
             | Fact::FrameBegun { .. }
             | Fact::FrameDone { .. }

@@ -84,6 +84,14 @@ impl Projection<'_> {
                 ])?;
                 self.touched.add(What::Task(*task));
             }
+            Fact::TaskDetached { task } => {
+                let sql = "UPDATE tasks SET foreground = 0
+                    WHERE chat = ? AND origin = ? AND id = ? AND how IS NULL";
+                let mut sql = self.db.prepare_cached(sql)?;
+                if sql.execute(params![self.key, task.origin, task.n])? > 0 {
+                    self.touched.add(What::Task(*task));
+                }
+            }
             Fact::TaskEnded { task, how } => {
                 let sql = "UPDATE tasks SET how = ?, ended_at = ?
                     WHERE chat = ? AND origin = ? AND id = ? AND how IS NULL";

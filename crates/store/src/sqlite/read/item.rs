@@ -71,7 +71,7 @@ fn whole(db: &Connection, key: &[u8], raw: Raw) -> Result<ItemRow, Fail> {
             }
         }
         Body::Prompt { prompt } => row.prompt = live::prompt(db, key, *prompt)?,
-        Body::Text | Body::Call(_) | Body::Plan { .. } | Body::Notice(_) => {}
+        Body::Text | Body::Within { .. } | Body::Call(_) | Body::Plan { .. } | Body::Notice(_) => {}
         Body::Unrecognised { .. } => {}
     }
     Ok(row)

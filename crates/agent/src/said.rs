@@ -1,4 +1,4 @@
-//! What a codec tells, in short words, for the tables of its tests.
+//! Events in words, for tests.
 
 use std::fmt::Write as _;
 
@@ -32,6 +32,8 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::ItemOpened { item, kind, body, .. } => match body {
                 Body::Unrecognised { reason } => writeln!(all, "{item} unrecognised {reason}"),
                 Body::Call(call) => writeln!(all, "{item} call {} {:?}", call.name, call.state),
+                Body::Within { call } => writeln!(all, "{item} opened {kind:?} within {call}"),
+                Body::Notice(notice) => writeln!(all, "{item} notice {notice:?}"),
                 _ => writeln!(all, "{item} opened {kind:?}"),
             },
             ProviderEvent::ItemText { item, field, at, text } => {
@@ -59,8 +61,18 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
                 writeln!(all, "task {task} {kind:?} {label}")
             }
             ProviderEvent::TaskEnded { task, how } => writeln!(all, "task {task} {how:?}"),
+            ProviderEvent::TaskDetached { task } => writeln!(all, "task {task} detached"),
             ProviderEvent::Titled { title } => writeln!(all, "titled {title}"),
+            ProviderEvent::Retuned { model, mode } => {
+                writeln!(all, "retuned {} {}", word(model), word(mode))
+            }
+            ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),
+            ProviderEvent::SessionMoved { handle } => writeln!(all, "moved to {}", handle.leaf),
         };
     }
     all
+}
+
+fn word(told: &Option<String>) -> &str {
+    told.as_deref().unwrap_or("-")
 }
