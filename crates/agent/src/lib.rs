@@ -8,6 +8,7 @@ pub mod fuzz;
 pub mod jsonrpc;
 
 mod faults;
+mod launch;
 mod noise;
 mod ordinals;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
-use holdfast_host::agents::{Agent, Environment, Origin, Source};
+use holdfast_host::agents::{Agent, Environment, Named, Origin, Source};
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
@@ -91,12 +91,15 @@ impl Port for Border {
             .host
             .agents()
             .iter()
-            .map(|(id, agent)| AgentInfo {
-                id: id.clone(),
-                kind: kind_word(agent.kind).to_owned(),
-                version: None,
-                availability: availability(agent, &self.host.agents().environment(agent)),
-                capabilities: Vec::new(),
+            .filter_map(|(id, agent)| {
+                let availability = availability(agent, &self.host.agents().environment(agent));
+                is_listed(agent, &availability).then(|| AgentInfo {
+                    id: id.clone(),
+                    kind: kind_word(agent.kind).to_owned(),
+                    version: None,
+                    availability,
+                    capabilities: Vec::new(),
+                })
             })
             .collect();
         async move { agents }.boxed()
@@ -263,6 +266,14 @@ pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability 
     } else {
         let text = format!("The program {} was not found.", Path::new(program).display());
         Availability::Unavailable(text)
+    }
+}
+
+/// Whether a person is told of an agent: one that nobody named only where its program is there.
+pub(crate) fn is_listed(agent: &Agent, availability: &Availability) -> bool {
+    match agent.named {
+        Named::Said => true,
+        Named::IfFound => matches!(availability, Availability::Available),
     }
 }
 

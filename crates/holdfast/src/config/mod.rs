@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use holdfast_agent::codec::AgentKind;
-use holdfast_host::agents::Agent;
+use holdfast_host::agents::{Agent, Named};
 
 pub(crate) use list::Line;
 pub(crate) use origin::{Faults, Origin};
@@ -29,6 +29,9 @@ pub(crate) use shape::{LogFormat, schema};
 
 /// The id of the built-in agent.
 pub(crate) const DEMO: &str = "demo";
+
+/// Agents that need no line in the configuration where their program is on the `PATH` under this name.
+const FOUND: [(&str, AgentKind); 1] = [("codex", AgentKind::Codex)];
 
 /// Where the data of this machine's host are, as far as that is told; also where the configuration is
 /// wrong.
@@ -104,14 +107,21 @@ impl Config {
         }
     }
 
-    /// The agents, the built-in one among them; `program` is the running binary.
+    /// The agents, the built-in one among them, and those that may be found; `program` is the running
+    /// binary.
     pub(crate) fn agents(&self, program: &Path) -> BTreeMap<String, Agent> {
         let demo = Agent {
             kind: AgentKind::Acp,
             command: vec![program.into(), "agent".into(), DEMO.into()],
             env: BTreeMap::new(),
+            named: Named::Said,
         };
         let mut agents = BTreeMap::from([(DEMO.to_owned(), demo)]);
+        for (id, kind) in FOUND {
+            let (command, env) = (vec![id.into()], BTreeMap::new());
+            let found = Agent { kind, command, env, named: Named::IfFound };
+            agents.insert(id.to_owned(), found);
+        }
         for (id, table) in &self.shape.agents {
             let command = table.command.iter().map(Into::into).collect();
             let kind = match table.kind {
@@ -119,7 +129,8 @@ impl Config {
                 KindWord::Claude => AgentKind::Claude,
                 KindWord::Codex => AgentKind::Codex,
             };
-            agents.insert(id.clone(), Agent { kind, command, env: table.env.clone() });
+            let (env, named) = (table.env.clone(), Named::Said);
+            agents.insert(id.clone(), Agent { kind, command, env, named });
         }
         agents
     }
@@ -218,9 +229,8 @@ fn check(shape: &Shape, origin: &dyn Fn(&str) -> Origin, faults: &mut Faults) {
             }
         }
         let word = match agent.kind {
-            KindWord::Acp => continue,
+            KindWord::Acp | KindWord::Codex => continue,
             KindWord::Claude => "claude",
-            KindWord::Codex => "codex",
         };
         let text = format!(
             "agents.{id}.kind is {word:?}, which this version of Holdfast cannot drive yet: take \

@@ -44,10 +44,21 @@ fn the_demo_agent_is_always_there_and_others_join_it() {
     .read()
     .unwrap();
     let agents = config.agents(Path::new("holdfast"));
-    assert_eq!(agents.keys().collect::<Vec<_>>(), ["demo", "mine"]);
+    assert_eq!(agents.keys().collect::<Vec<_>>(), ["codex", "demo", "mine"]);
     assert_eq!(agents["mine"].command, ["my-agent", "--acp"]);
     let own = "[agents.demo]\nkind = \"acp\"\ncommand = [\"x\"]\n";
     assert!(fault(own).contains("FILE:2: agents.demo"), "{}", fault(own));
+}
+
+#[test]
+fn codex_needs_no_line_and_a_line_of_its_own_wins() {
+    let agents = Scene::new("").read().unwrap().agents(Path::new("holdfast"));
+    assert_eq!(agents["codex"].named, Named::IfFound);
+    assert_eq!(agents["codex"].command, ["codex"]);
+    let own = "[agents.codex]\nkind = \"codex\"\ncommand = [\"/opt/codex\"]\n";
+    let agents = Scene::new(own).read().unwrap().agents(Path::new("holdfast"));
+    assert_eq!((&agents["codex"].kind, agents["codex"].named), (&AgentKind::Codex, Named::Said));
+    assert_eq!(agents["codex"].command, ["/opt/codex"]);
 }
 
 #[test]
@@ -85,7 +96,6 @@ fn what_is_wrong_is_told_with_its_place() {
             "[agents.x]\nkind = \"claude\"\ncommand = [\"a\"]\n",
             "FILE:2: agents.x.kind is \"claude\"",
         ),
-        ("[agents.x]\ncommand = [\"a\"]\nkind = \"codex\"\n", "FILE:3: agents.x.kind is \"codex\""),
         (
             "[agents.x]\nkind = \"acp\"\ncommand = [\"a\"]\n[agents.x.env]\n\"A=B\" = \"1\"\n",
             "FILE:5: agents.x.env",

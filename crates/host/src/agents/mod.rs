@@ -28,6 +28,17 @@ pub struct Agent {
     pub command: Vec<OsString>,
     /// What is added to its environment.
     pub env: BTreeMap<String, String>,
+    /// Who named it.
+    pub named: Named,
+}
+
+/// Who named an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The configuration, or the host itself.
+    Said,
+    /// Nobody: it is an agent of this host where its program is found.
+    IfFound,
 }
 
 /// All agents, by id, and what they run in.

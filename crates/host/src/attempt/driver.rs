@@ -225,7 +225,7 @@ impl Run {
             }
             let env = known.iter().map(|(name, variable)| (name.clone(), variable.value.clone()));
             let env = env.collect();
-            Start { argv: agent.command.clone(), env, cwd: self.start.cwd.clone().into() }
+            Start { argv: agent.kind.argv(&agent.command), env, cwd: self.start.cwd.clone().into() }
         });
         let incarnation = self.shared.store.incarnation();
         Some(Greeting { secret: self.secret()?, incarnation, start })

@@ -170,7 +170,11 @@ fn agents(data: &Path, named: Option<&Path>) -> Vec<Finding> {
     let within = Environment::of_host(Source::Asking, environment::all());
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("holdfast"));
     for (id, agent) in config.agents(&program) {
-        findings.push(match port::availability(&agent, &within) {
+        let availability = port::availability(&agent, &within);
+        if !port::is_listed(&agent, &availability) {
+            continue;
+        }
+        findings.push(match availability {
             Availability::Available => Finding::ok("agent", format!("{id}: its program is there")),
             Availability::Unavailable(why) => {
                 let advice = "Install it, or name its path in the configuration.";
