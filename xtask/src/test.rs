@@ -8,6 +8,7 @@ mod totals;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::setup::agents::Installing;
 use crate::setup::tools::{self, Install};
 use crate::setup::{packages, tools::CARGO_DENY};
 use crate::{contract, run as build, shell, tidy, web};
@@ -40,6 +41,8 @@ enum Step {
     Clippy,
     /// The binaries that whole-process tests start.
     Build,
+    /// The real agents that tests drive; they are installed while the steps before this run.
+    Agents,
     /// The page in a browser, against the real host.
     Browser,
     /// The running program against the document of its API.
@@ -52,15 +55,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let install = if args.no_install { Install::Nothing } else { Install::Missing };
     let mut results = Vec::new();
     let mut closing = Vec::new();
-    for step in Step::value_variants().iter().copied() {
-        if !args.only.is_empty() && !args.only.contains(&step) {
-            continue;
-        }
+    let mut agents = None;
+    let steps = wanted(&args.only);
+    // Not before the packages: npm is one of them.
+    let begin_agents = steps.iter().find(|step| **step != Step::Packages).copied();
+    for step in steps.iter().copied() {
         println!("\n[{}]", name(step));
         if step == Step::Test && !results.is_empty() {
             println!("{}", summary(&results));
         }
-        let result = take(step, install, &mut closing);
+        if Some(step) == begin_agents && steps.contains(&Step::Agents) {
+            agents = Some(Installing::begin(install));
+        }
+        let result = take(step, install, &mut agents, &mut closing);
         if let Err(error) = &result {
             eprintln!("{}: {error:#}", name(step));
         }
@@ -85,6 +92,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// The steps to take, in their order.
+fn wanted(only: &[Step]) -> Vec<Step> {
+    let all = Step::value_variants().iter().copied();
+    all.filter(|step| only.is_empty() || only.contains(step)).collect()
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     Passed,
@@ -92,7 +105,12 @@ enum Outcome {
 }
 
 /// Takes a step. What the page's tests said at their end is kept, and said again at the end of all.
-fn take(step: Step, install: Install, closing: &mut Vec<String>) -> Result<()> {
+fn take(
+    step: Step,
+    install: Install,
+    agents: &mut Option<Installing>,
+    closing: &mut Vec<String>,
+) -> Result<()> {
     match step {
         Step::Packages => packages::ensure(install),
         Step::Fmt => shell::must(shell::cargo().args(["fmt", "--all", "--check"])),
@@ -122,6 +140,7 @@ fn take(step: Step, install: Install, closing: &mut Vec<String>) -> Result<()> {
             "warnings",
         ])),
         Step::Build => shell::must(shell::cargo().args(["build", "--workspace", "--bins"])),
+        Step::Agents => agents.take().map_or(Ok(()), Installing::finish),
         Step::Browser => {
             closing.extend(web::browser(&build::binary()?)?);
             Ok(())
@@ -153,6 +172,15 @@ mod tests {
     #[test]
     fn the_tests_are_the_last_step() {
         assert_eq!(Step::value_variants().last(), Some(&Step::Test));
+    }
+
+    #[test]
+    fn the_agents_are_there_before_the_tests_and_after_what_is_built_meanwhile() {
+        let all = wanted(&[]);
+        let at = |step| all.iter().position(|one| *one == step).unwrap();
+        assert!(at(Step::Packages) < at(Step::Build) && at(Step::Build) < at(Step::Agents));
+        assert!(at(Step::Agents) < at(Step::Test));
+        assert_eq!(wanted(&[Step::Test, Step::Fmt]), [Step::Fmt, Step::Test]);
     }
 
     #[test]

@@ -10,13 +10,11 @@
 )]
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use holdfast_testkit::host::{Place, TestHost};
-use holdfast_testkit::model::openai::ModelServer;
+use holdfast_testkit::model::ModelServer;
 use holdfast_testkit::opencode::{self, Alone};
-use holdfast_testkit::{proc, scenario};
+use holdfast_testkit::{loopback, proc, scenario};
 use serde_json::{Value, json};
 
 const CONTINUES: &str = "was stopped from outside";
@@ -34,8 +32,9 @@ impl Lab {
         let program = opencode::ensure().unwrap_or_else(|error| panic!("{error}"));
         let alone = opencode::alone().unwrap();
         let (dir, model) = (tempfile::tempdir().unwrap(), ModelServer::start());
-        let mut place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
-        place.args = configure(dir.path(), &program, model.port);
+        let home = dir.path().join("agent-home");
+        let agent = opencode::agent(&program, &home, model.port).unwrap();
+        let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path()).configured(&agent);
         Self { place, model, _dir: dir, _alone: alone }
     }
 
@@ -48,19 +47,6 @@ impl Lab {
     fn asked(&self, text: &str) -> usize {
         self.model.turns().iter().filter(|seen| seen.last_user_text() == text).count()
     }
-}
-
-/// Writes the configuration; gives the arguments that name it.
-fn configure(root: &Path, program: &Path, model_port: u16) -> Vec<String> {
-    let env = opencode::home(&root.join("agent-home"), model_port).unwrap();
-    let env: Vec<_> = env.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
-    let text = format!(
-        "[agents.opencode]\nkind = \"acp\"\ncommand = [{program:?}, \"acp\"]\nenv = {{ {} }}\n",
-        env.join(", ")
-    );
-    let config = root.join("config.toml");
-    fs::write(&config, text).unwrap();
-    vec!["--config".to_owned(), config.into_os_string().into_string().unwrap()]
 }
 
 fn bash(command: &str) -> String {
@@ -216,31 +202,11 @@ fn killed_with_everything_it_carries_on_with_its_own_session() {
     host.stop();
 }
 
-/// Where the namespace has nothing but loopback, and every connection is written down.
-const INSIDE: &str =
-    r#"ip link set lo up; exec strace --seccomp-bpf -f -qq -e trace=connect -o "$TRACE" "$@""#;
-
 #[test]
 fn host_agent_and_model_need_and_ask_nothing_but_loopback() {
-    let name = "it_talks_runs_what_is_allowed_and_stops_when_told";
     // The install may need the network; what runs then may not.
     opencode::ensure().unwrap_or_else(|error| panic!("{error}"));
-    let dir = tempfile::tempdir().unwrap();
-    let trace = dir.path().join("strace");
-    let mut command = Command::new("unshare");
-    if !rustix::process::geteuid().is_root() {
-        command.arg("--map-root-user");
-    }
-    command.args(["--net", "/bin/sh", "-ec", INSIDE, "sh"]);
-    command.arg(std::env::current_exe().unwrap()).args(["--exact", name, "--nocapture"]);
-    let ran = command.env("TRACE", &trace).output().unwrap();
-    let words = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
-    assert!(ran.status.success() && words.contains("1 passed"), "{words}");
-    let trace = fs::read_to_string(trace).unwrap();
-    let network: Vec<_> = trace.lines().filter(|line| line.contains("AF_INET")).collect();
-    assert!(network.len() > 5, "the connections were seen: {network:?}");
-    for line in network {
-        let loopback = line.contains("inet_addr(\"127.") || line.contains("\"::1\"");
-        assert!(loopback, "not loopback: {line}");
-    }
+    let asked =
+        loopback::assert_nothing_else(&["it_talks_runs_what_is_allowed_and_stops_when_told"]);
+    assert!(asked.len() > 5, "the connections were seen: {asked:?}");
 }

@@ -47,6 +47,17 @@ impl Place {
         self
     }
 
+    /// The same, with a configuration file of this text, in which agents are tables
+    /// (`claude::agent`, `codex::agent`, `scripted::agent_table`).
+    #[must_use]
+    pub fn configured(mut self, text: &str) -> Self {
+        let config = self.root.join("config.toml");
+        std::fs::write(&config, text).unwrap();
+        self.args.push("--config".to_owned());
+        self.args.push(config.into_os_string().into_string().unwrap());
+        self
+    }
+
     /// The data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.root.join("data")

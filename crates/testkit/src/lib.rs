@@ -11,10 +11,14 @@
 
 pub mod acp;
 mod asks;
+pub mod claude;
 pub mod client;
+pub mod codex;
 pub mod events;
 pub mod evidence;
 pub mod host;
+pub mod lines;
+pub mod loopback;
 pub mod model;
 pub mod opencode;
 pub mod person;
@@ -22,6 +26,7 @@ pub mod powercut;
 pub mod proc;
 pub mod raw;
 pub mod scenario;
+pub mod scripted;
 mod wait;
 
 pub use wait::wait_until;

@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use holdfast_pinned::OPENCODE;
 use holdfast_testkit::acp::{ANSWER_BOUND, Client};
-use holdfast_testkit::model::openai::ModelServer;
+use holdfast_testkit::model::ModelServer;
 use holdfast_testkit::opencode::{self, Alone};
 use holdfast_testkit::{proc, wait_until};
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ impl Lab {
         let result = client.initialize(json!({}));
         assert_eq!(result["protocolVersion"], 1);
         assert_eq!(result["agentCapabilities"]["loadSession"], true);
-        assert_eq!(result["agentInfo"]["version"], opencode::VERSION);
+        assert_eq!(result["agentInfo"]["version"], OPENCODE.version);
         client
     }
 }
@@ -239,6 +240,6 @@ fn an_install_that_is_there_is_left_alone_and_one_that_cannot_be_made_is_an_erro
     let scratch = tempfile::tempdir().unwrap();
     let blocked = scratch.path().join("file");
     fs::write(&blocked, "").unwrap();
-    let error = opencode::ensure_in(&blocked.join("opencode")).unwrap_err();
+    let error = OPENCODE.ensure_in(&blocked.join("opencode")).unwrap_err();
     assert!(error.to_string().starts_with("installing opencode into"), "{error}");
 }

@@ -40,12 +40,12 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "iproute2",
         probe: Probe::Program("ip"),
-        why: "shows in a network of its own that the real agent speaks to loopback only",
+        why: "shows in a network of its own that the real agents speak to loopback only",
     },
     Package {
         name: "npm",
         probe: Probe::Program("npm"),
-        why: "installs the real agent that the tests drive, and builds the page",
+        why: "installs the real agents that the tests drive, and builds the page",
     },
     Package {
         name: "patchelf",

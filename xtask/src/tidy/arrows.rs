@@ -42,8 +42,18 @@ const ARROWS: &[(&str, &[&str])] = &[
             "holdfast-store",
         ],
     ),
-    ("holdfast-testkit", &["holdfast-agent", "holdfast-core", "holdfast-fault", "holdfast-keeper"]),
-    ("xtask", &[]),
+    ("holdfast-pinned", &[]),
+    (
+        "holdfast-testkit",
+        &[
+            "holdfast-agent",
+            "holdfast-core",
+            "holdfast-fault",
+            "holdfast-keeper",
+            "holdfast-pinned",
+        ],
+    ),
+    ("xtask", &["holdfast-pinned"]),
 ];
 
 /// Libraries that would carry a crate over its frontier.

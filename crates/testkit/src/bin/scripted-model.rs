@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use holdfast_testkit::model::openai::{ModelServer, Options};
+use holdfast_testkit::model::{ModelServer, Options};
 use serde_json::json;
 
 const EXIT_USAGE: u8 = 2;
