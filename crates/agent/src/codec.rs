@@ -3,12 +3,12 @@
 //! the spool, so that a host which comes back after a kill reads on in the middle of anything.
 
 use holdfast_core::frame::Outgoing;
-use holdfast_core::ids::{FrameNo, MessageId};
+use holdfast_core::ids::{AttemptId, FrameNo, MessageId};
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
-use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
+use holdfast_core::provider::{Handle, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
-use crate::{acp, codex};
+use crate::{acp, claude, codex};
 
 /// The version of what [`CodecState::to_bytes`] writes.
 const STATE_VERSION: u32 = 1;
@@ -56,6 +56,15 @@ pub struct SessionSpec {
     /// How many messages the session is known to hold, those in doubt excepted.
     #[serde(default)]
     pub holds: u64,
+    /// The attempt and its ordinal in the chat: agents that take their ids from the host get them from
+    /// here.
+    #[serde(default = "no_attempt")]
+    pub attempt: (AttemptId, u32),
+}
+
+/// What a state has that was written before attempts were named.
+const fn no_attempt() -> (AttemptId, u32) {
+    (AttemptId::new(uuid::Uuid::nil()), 0)
 }
 
 /// One thing that reaches a codec, in the order of the spool; what the host issued comes between
@@ -180,6 +189,8 @@ pub enum StateUnreadable {
 pub enum CodecState {
     /// The Agent Client Protocol.
     Acp(Box<acp::State>),
+    /// Claude Code.
+    Claude(Box<claude::State>),
     /// The app-server of Codex.
     Codex(Box<codex::State>),
     /// A kind that this build has no codec for; nothing is read, nothing is written.
@@ -212,14 +223,13 @@ impl CodecState {
                 let (state, events) = acp::State::start(spec);
                 (Self::Acp(Box::new(state)), events)
             }
+            AgentKind::Claude => {
+                let (state, events) = claude::State::start(spec);
+                (Self::Claude(Box::new(state)), events)
+            }
             AgentKind::Codex => {
                 let (state, events) = codex::State::start(spec);
                 (Self::Codex(Box::new(state)), events)
-            }
-            AgentKind::Claude => {
-                let text = "This build has no codec for this kind of agent.".to_owned();
-                let event = ProviderEvent::StartFailed { fault: StartFault::AgentRefused, text };
-                (Self::Absent(kind), vec![event])
             }
         }
     }
@@ -229,6 +239,7 @@ impl CodecState {
     pub fn step(&mut self, input: Inward<'_>) -> Vec<ProviderEvent> {
         match self {
             Self::Acp(state) => state.step(input),
+            Self::Claude(state) => state.step(input),
             Self::Codex(state) => state.step(input),
             Self::Absent(_) => Vec::new(),
         }
@@ -248,6 +259,7 @@ impl CodecState {
     ) -> Result<Vec<u8>, EncodeError> {
         match self {
             Self::Acp(state) => state.encode(frame, out, content),
+            Self::Claude(state) => state.encode(frame, out, content),
             Self::Codex(state) => state.encode(frame, out, content),
             Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
         }
@@ -293,8 +305,8 @@ mod tests {
         let newer = br#"{"version":2,"codec":{"absent":"acp"}}"#;
         let version = CodecState::from_bytes(newer);
         assert!(matches!(version, Err(StateUnreadable::Version { version: 2 })));
-        let known = br#"{"version":1,"codec":{"absent":"claude"}}"#;
-        assert_eq!(CodecState::from_bytes(known).unwrap(), CodecState::Absent(AgentKind::Claude));
+        let known = br#"{"version":1,"codec":{"absent":"codex"}}"#;
+        assert_eq!(CodecState::from_bytes(known).unwrap(), CodecState::Absent(AgentKind::Codex));
         for damaged in
             [&b""[..], b"{}", br#"{"version":1}"#, br#"{"version":1,"codec":{"acp":{}}}"#]
         {
@@ -304,17 +316,7 @@ mod tests {
 
     #[test]
     fn an_agent_without_a_codec_is_refused_and_not_spoken_with() {
-        let spec = SessionSpec {
-            cwd: "/".to_owned(),
-            handle: None,
-            history: History::Ask,
-            model: None,
-            mode: None,
-            sought: Vec::new(),
-            holds: 0,
-        };
-        let (mut state, events) = CodecState::start(AgentKind::Claude, &spec);
-        assert!(matches!(events.as_slice(), [ProviderEvent::StartFailed { .. }]));
+        let mut state = CodecState::Absent(AgentKind::Claude);
         assert_eq!(state.step(Inward::Line(b"{}")), []);
         let encoded = state.encode(FrameNo(1), &Outgoing::Interrupt, &Content::default());
         assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Claude })));

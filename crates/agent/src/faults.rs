@@ -1,6 +1,7 @@
 //! What an error reply of an agent means. Agents use any code and any words, so both are looked at.
 
 use holdfast_core::provider::{Proof, StartFault};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::jsonrpc::{

@@ -46,6 +46,7 @@ pub fn acp(data: &[u8]) {
         mode: None,
         sought: Vec::new(),
         holds: 0,
+        attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
     let (state, events) = CodecState::start(AgentKind::Acp, &spec);
     let mut run = Run::new(state);

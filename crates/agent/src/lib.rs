@@ -1,6 +1,7 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
 pub mod acp;
+pub mod claude;
 pub mod codec;
 pub mod codex;
 pub mod demo;
@@ -8,7 +9,6 @@ pub mod fuzz;
 pub mod jsonrpc;
 
 mod faults;
-mod launch;
 mod noise;
 mod ordinals;
 #[cfg(test)]

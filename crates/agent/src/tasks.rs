@@ -28,6 +28,9 @@ struct Task {
     /// Whether it ends with the turn.
     #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
     foreground: bool,
+    /// Whether the agent lists it among all that runs in the background.
+    #[serde(rename = "l", default, skip_serializing_if = "std::ops::Not::not")]
+    listed: bool,
 }
 
 /// Live tasks that are counted and nothing else. They share one number, because nothing tells one
@@ -79,7 +82,7 @@ pub(crate) enum Target<'a> {
 }
 
 impl Tasks {
-    /// A task runs.
+    /// A task runs. Gives its number, where it is told apart.
     pub(crate) fn runs(
         &mut self,
         id: &str,
@@ -87,10 +90,11 @@ impl Tasks {
         described: (TaskKind, &str, bool),
         ordinals: &mut Ordinals,
         out: &mut Vec<ProviderEvent>,
-    ) {
+    ) -> Option<u32> {
         let key = digest(id.as_bytes());
-        if self.rows.iter().chain(&self.further).any(|task| task.id == key) {
-            return;
+        let known = self.rows.iter().chain(&self.further).find(|task| task.id == key);
+        if let Some(known) = known {
+            return Some(known.task);
         }
         let (kind, text, foreground) = described;
         let named = label(text);
@@ -100,12 +104,13 @@ impl Tasks {
             let task = ordinals.task();
             let stop = (told_apart && stop == Stop::ById && self.fits(id)).then(|| id.to_owned());
             let rows = if told_apart { &mut self.rows } else { &mut self.further };
-            rows.push(Task { task, id: key, stop, foreground });
+            rows.push(Task { task, id: key, stop, foreground, listed: false });
             task
         } else {
             self.nameless.begins(foreground, ordinals)
         };
         out.push(ProviderEvent::TaskStarted { task, kind, label, foreground });
+        self.rows.iter().chain(&self.further).any(|row| row.task == task).then_some(task)
     }
 
     /// Whether one more id can be kept.
@@ -118,7 +123,14 @@ impl Tasks {
     /// A task has ended. One that is not known is one of those without a name, while there are any;
     /// otherwise it ended before, or never began, and that says nothing. An agent that makes up
     /// ids can thus lower the number of its tasks without a name, and nothing else.
-    pub(crate) fn ended(&mut self, id: &str, how: TaskEnd, out: &mut Vec<ProviderEvent>) {
+    ///
+    /// Gives its number, where it was told apart.
+    pub(crate) fn ended(
+        &mut self,
+        id: &str,
+        how: TaskEnd,
+        out: &mut Vec<ProviderEvent>,
+    ) -> Option<u32> {
         let key = digest(id.as_bytes());
         let known = [&mut self.rows, &mut self.further].into_iter().find_map(|rows| {
             let place = rows.iter().position(|task| task.id == key)?;
@@ -126,6 +138,50 @@ impl Tasks {
         });
         let task = known.or_else(|| self.nameless.ends());
         out.extend(task.map(|task| ProviderEvent::TaskEnded { task, how }));
+        known
+    }
+
+    fn known(&mut self, id: &str) -> Option<&mut Task> {
+        let key = digest(id.as_bytes());
+        self.rows.iter_mut().chain(&mut self.further).find(|task| task.id == key)
+    }
+
+    /// A task goes on when the turn ends.
+    pub(crate) fn detach(&mut self, id: &str, out: &mut Vec<ProviderEvent>) {
+        if let Some(row) = self.known(id).filter(|row| row.foreground) {
+            row.foreground = false;
+            out.push(ProviderEvent::TaskDetached { task: row.task });
+        }
+    }
+
+    /// The agent lists a task among all that runs in the background.
+    pub(crate) fn listed(&mut self, id: &str) {
+        if let Some(row) = self.known(id) {
+            row.listed = true;
+        }
+    }
+
+    /// The agent lists all that runs in the background: what was listed and is not any more has ended.
+    /// Gives the numbers.
+    pub(crate) fn not_among(
+        &mut self,
+        ids: &[&str],
+        how: TaskEnd,
+        out: &mut Vec<ProviderEvent>,
+    ) -> Vec<u32> {
+        let keys: Vec<u64> = ids.iter().map(|id| digest(id.as_bytes())).collect();
+        let mut ended = Vec::new();
+        for rows in [&mut self.rows, &mut self.further] {
+            rows.retain(|row| {
+                let missing = row.listed && !keys.contains(&row.id);
+                if missing {
+                    ended.push(row.task);
+                    out.push(ProviderEvent::TaskEnded { task: row.task, how });
+                }
+                !missing
+            });
+        }
+        ended
     }
 
     /// A turn has ended, and what ends with it. The chat ends those that it tells apart by itself;

@@ -1,5 +1,5 @@
-//! What agents send, read tolerantly: everything is optional, a member of the wrong type is as good
-//! as absent, unknown members are passed over. Lists are cut at a bound.
+//! What agents send, read tolerantly: everything is optional, a member of the wrong type is as good as
+//! absent, unknown members are passed over. Lists are cut at a bound.
 
 use std::fmt;
 
@@ -85,10 +85,11 @@ pub(crate) type Text = Option<String>;
 /// Any JSON where there is some other than `null`.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
+/// Declares a frame of an agent: every field is optional.
 macro_rules! wire {
     ($(#[$doc:meta])* $name:ident { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Default, serde::Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(default)]
         pub(crate) struct $name {
             $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*
@@ -96,7 +97,7 @@ macro_rules! wire {
     };
     ($(#[$doc:meta])* $name:ident<'a> { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Default, serde::Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(default, bound(deserialize = "'de: 'a"))]
         pub(crate) struct $name<'a> {
             $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*

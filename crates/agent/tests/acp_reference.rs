@@ -26,6 +26,7 @@ impl Talk {
             mode: Some("plan".to_owned()),
             sought: Vec::new(),
             holds: 0,
+            attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         };
         let (state, events) = CodecState::start(AgentKind::Acp, &spec);
         let mut talk = Self { state, frame: 0, sent: Vec::new() };

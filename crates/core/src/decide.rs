@@ -21,7 +21,7 @@ use crate::fact::Fact;
 use crate::fold::fold;
 use crate::frame::Outgoing;
 use crate::head::{Attempt, Chat, Life};
-use crate::ids::{AttemptId, FrameNo, ItemId, ReceiptId, Subject, TaskId, TurnId};
+use crate::ids::{AttemptId, FrameNo, ItemId, ReceiptId, Subject, TurnId};
 use crate::input::{Command, Given, Input, KeeperEvent, Reply};
 use crate::item::{Body, Field, ItemKind, Notice, Role, Row};
 use crate::limits::OUTBOX_FRAMES_MAX;
@@ -116,7 +116,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::ReplayEnded { messages, last } => replay::ended(d, messages, last),
         ProviderEvent::StoreAnswered { message, held } => replay::answered(d, message, held),
         ProviderEvent::ItemOpened { item, kind, role, body } => {
-            let (item, body) = (d.own_item(item), d.own_body(body));
+            let item = d.own_item(item);
             turn::item_opened(d, item, kind, role, body);
         }
         ProviderEvent::ItemText { item, field, at, text } => {
@@ -124,7 +124,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
             d.row(Row::ItemText { item, field, at, text });
         }
         ProviderEvent::ItemChanged { item, body } => {
-            let (item, body) = (d.own_item(item), d.own_body(body));
+            let item = d.own_item(item);
             d.row(Row::ItemBody { item, body });
         }
         ProviderEvent::ItemClosed { item } => {
@@ -209,29 +209,6 @@ impl Draft<'_> {
 
     fn own_item(&self, n: u32) -> ItemId {
         ItemId::new(self.origin(), n)
-    }
-
-    /// A body whose ids are those of this attempt: codecs know ordinals only.
-    fn own_body(&self, body: Body) -> Body {
-        let own = |id: ItemId| if id.origin == 0 { self.own_item(id.n) } else { id };
-        match body {
-            Body::Within { call } => Body::Within { call: own(call) },
-            Body::Call(mut call) => {
-                call.within = call.within.map(own);
-                let origin = self.origin();
-                call.task = call.task.map(|task| match task.origin {
-                    0 => TaskId::new(origin, task.n),
-                    _ => task,
-                });
-                Body::Call(call)
-            }
-            other @ (Body::Text
-            | Body::Message { .. }
-            | Body::Prompt { .. }
-            | Body::Plan { .. }
-            | Body::Notice(_)
-            | Body::Unrecognised { .. }) => other,
-        }
     }
 
     fn receipt(&self, subject: Subject) -> ReceiptId {

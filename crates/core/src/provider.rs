@@ -34,6 +34,9 @@ pub struct Capabilities {
     /// Model and mode can be changed while it runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub retune: bool,
+    /// What a subagent asks outlives the turn, and each prompt that is over is told.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_prompts: bool,
     /// An approval can be given for another input than the agent proposed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub change_input: bool,
@@ -264,8 +267,7 @@ pub enum ProviderEvent {
         kind: ItemKind,
         /// Whose it is.
         role: Role,
-        /// What it holds beside its texts. Ids of items and tasks in it have the origin 0, which
-        /// stands for the attempt's own.
+        /// What it holds beside its texts.
         body: Body,
     },
     /// Text was added to an item.

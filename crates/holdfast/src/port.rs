@@ -91,15 +91,17 @@ impl Port for Border {
             .host
             .agents()
             .iter()
-            .filter_map(|(id, agent)| {
+            .map(|(id, agent)| {
                 let availability = availability(agent, &self.host.agents().environment(agent));
-                is_listed(agent, &availability).then(|| AgentInfo {
-                    id: id.clone(),
-                    kind: kind_word(agent.kind).to_owned(),
-                    version: None,
-                    availability,
-                    capabilities: Vec::new(),
-                })
+                (id, agent, availability)
+            })
+            .filter(|(_, agent, availability)| is_shown(agent, availability))
+            .map(|(id, agent, availability)| AgentInfo {
+                id: id.clone(),
+                kind: kind_word(agent.kind).to_owned(),
+                version: None,
+                availability,
+                capabilities: Vec::new(),
             })
             .collect();
         async move { agents }.boxed()
@@ -250,6 +252,14 @@ const fn kind_word(kind: AgentKind) -> &'static str {
     }
 }
 
+/// Whether an agent is shown: one that nobody named is there where its program is.
+pub(crate) const fn is_shown(agent: &Agent, availability: &Availability) -> bool {
+    match (agent.named, availability) {
+        (Named::ByName, _) | (Named::ByItsProgram, Availability::Available) => true,
+        (Named::ByItsProgram, Availability::Unavailable(_)) => false,
+    }
+}
+
 /// Whether the agent's program can be found.
 pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability {
     let Some(program) = agent.command.first() else {
@@ -266,14 +276,6 @@ pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability 
     } else {
         let text = format!("The program {} was not found.", Path::new(program).display());
         Availability::Unavailable(text)
-    }
-}
-
-/// Whether a person is told of an agent: one that nobody named only where its program is there.
-pub(crate) fn is_listed(agent: &Agent, availability: &Availability) -> bool {
-    match agent.named {
-        Named::Said => true,
-        Named::IfFound => matches!(availability, Availability::Available),
     }
 }
 

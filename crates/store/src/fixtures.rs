@@ -188,6 +188,7 @@ fn attempts() -> Vec<Fact> {
             handle: Handle { root: text("r"), leaf: text("l") },
             capabilities: Capabilities {
                 retune: true,
+                keeps_prompts: true,
                 change_input: true,
                 ..Capabilities::default()
             },

@@ -17,9 +17,8 @@ exec strace --seccomp-bpf -f -qq -e trace=connect,sendto,sendmsg,sendmmsg -o "$T
 /// When one of them fails, or anything else than loopback was asked.
 #[track_caller]
 pub fn assert_nothing_else(tests: &[&str]) -> Vec<String> {
-    let dir = std::env::temp_dir().join(format!("holdfast-loopback-{}", std::process::id()));
-    fs::create_dir_all(&dir).unwrap();
-    let trace = dir.join("strace");
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("strace");
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.arg("--map-root-user");
@@ -31,7 +30,6 @@ pub fn assert_nothing_else(tests: &[&str]) -> Vec<String> {
     let passed = format!(" {} passed", tests.len());
     assert!(ran.status.success() && words.contains(&passed), "{words}");
     let trace = fs::read_to_string(trace).unwrap();
-    fs::remove_dir_all(&dir).unwrap();
     let asked: Vec<String> = asked(&trace).map(str::to_owned).collect();
     assert!(!asked.is_empty(), "no connection was seen");
     for line in &asked {

@@ -9,6 +9,10 @@ use serde_json::Value;
 pub const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR\
                            9awAAAABJRU5ErkJggg==";
 
+/// A command that runs until the test makes the file `go` in its folder, or takes the folder away: what
+/// a failed test leaves behind ends by itself.
+pub const UNTIL_GO: &str = "while [ -d \"$PWD\" ] && ! [ -e go ]; do sleep 0.05; done";
+
 /// A directive: call this tool.
 pub fn tool(name: &str, arguments: &Value) -> String {
     format!("[[tool {name} {arguments}]]")

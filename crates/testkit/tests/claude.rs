@@ -15,7 +15,7 @@ use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
 use holdfast_testkit::claude::{self, Claude};
 use holdfast_testkit::lines::ANSWER_BOUND;
 use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY, TITLE};
-use holdfast_testkit::scripted::{PICTURE, one_by_one};
+use holdfast_testkit::scripted::{PICTURE, UNTIL_GO, one_by_one};
 use holdfast_testkit::{loopback, wait_until};
 use serde_json::json;
 
@@ -166,7 +166,7 @@ fn what_it_started_in_the_background_wakes_it() {
 fn it_watches_a_command_and_is_woken_by_what_that_prints() {
     let lab = Lab::new(&CLAUDE);
     let mut claude = lab.start(&["--permission-mode", "bypassPermissions"]);
-    let watched = claude::monitor("echo seen; until [ -e go ]; do sleep 0.05; done");
+    let watched = claude::monitor(&format!("echo seen; {UNTIL_GO}"));
     claude.say(&uuid(), &one_by_one(&[&watched, "[[say watching]]"]));
     let noted = |summary: &str| {
         let wanted = format!("noted: {summary}");
@@ -266,7 +266,7 @@ fn a_message_in_the_middle_of_a_turn_is_told_apart() {
     for version in [&CLAUDE, &CLAUDE_OLDEST] {
         let lab = Lab::new(version);
         let mut claude = lab.start(&["--permission-mode", "bypassPermissions"]);
-        let wait = claude::bash("until [ -e go ]; do sleep 0.05; done; echo gone");
+        let wait = claude::bash(&format!("{UNTIL_GO}; echo gone"));
         claude.say(&uuid(), &one_by_one(&[&wait, "[[say never said]]"]));
         claude.lines.wait_for("the call", |line| line["type"] == "assistant");
         claude.say(&uuid(), "[[say heard]]");

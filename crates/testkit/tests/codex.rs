@@ -15,7 +15,7 @@ use holdfast_pinned::CODEX;
 use holdfast_testkit::codex::{self, Codex};
 use holdfast_testkit::lines::ANSWER_BOUND;
 use holdfast_testkit::model::{ModelServer, Purpose, SUMMARY};
-use holdfast_testkit::scripted::{PICTURE, one_by_one};
+use holdfast_testkit::scripted::{PICTURE, UNTIL_GO, one_by_one};
 use holdfast_testkit::{loopback, wait_until};
 use serde_json::json;
 
@@ -207,7 +207,7 @@ fn a_command_outlives_its_turn() {
     let lab = Lab::new();
     let mut codex = lab.start();
     let thread = codex.start_thread(&lab.work(), "never");
-    let wait = codex::exec_in_background("until [ -e go ]; do sleep 0.05; done; echo gone");
+    let wait = codex::exec_in_background(&format!("{UNTIL_GO}; echo gone"));
     codex.say(&thread, &one_by_one(&[&wait, "[[say left running]]"]));
     assert_eq!(codex.ended(0, &thread)["status"], "completed");
     let before = codex.lines.heard_count();

@@ -174,7 +174,7 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
     // No agent is known to name messages by ids of ours in its history.
-    let SessionSpec { cwd, handle, history, model, mode, sought: _, holds: _ } = spec;
+    let SessionSpec { cwd, handle, history, model, mode, .. } = spec;
     let opening = match &handle {
         None => Opening::New,
         Some(_) if capabilities.resume && (history == History::Skip || !capabilities.load) => {

@@ -202,7 +202,8 @@ impl State {
                 let label = told.label.as_deref().unwrap_or_default();
                 let foreground = told.foreground.unwrap_or(false);
                 let described = (tasks::kind(told.kind.as_deref()), label, foreground);
-                return self.tasks.runs(&id, Stop::ById, described, &mut self.ordinals, out);
+                self.tasks.runs(&id, Stop::ById, described, &mut self.ordinals, out);
+                return;
             }
             "completed" => TaskEnd::Completed,
             "failed" => TaskEnd::Failed,

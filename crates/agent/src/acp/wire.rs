@@ -1,5 +1,7 @@
 //! What ACP agents send; see [`crate::tolerant`].
 
+use serde::Deserialize;
+
 pub(super) use crate::tolerant::{Entries, List, Raw, Text, count, declared, read, text, wire};
 
 wire! {

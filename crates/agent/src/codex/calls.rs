@@ -15,7 +15,7 @@ use crate::ordinals::{Ordinals, digits, json_bytes};
 /// Bytes of the stored table of calls that have not ended.
 const CALLS_BYTES_MAX: usize = 12 * 1024;
 /// Bytes of one stored call beside what is counted of it, at most.
-const CALL_BYTES: usize = 150;
+const CALL_BYTES: usize = 180;
 /// Bytes of the agent's id of a process.
 const PROCESS_BYTES_MAX: usize = 32;
 /// Digests of ended calls that are kept, so that none of them begins again.
@@ -75,7 +75,7 @@ struct Call {
     process: Option<String>,
     /// The call of a subagent that it was made in.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
-    within: Option<u32>,
+    within: Option<ItemId>,
 }
 
 /// A command that goes on in the background.
@@ -100,7 +100,7 @@ impl Calls {
     /// Takes in what is told of a call. Gives its item; none for a call that has ended before.
     pub(super) fn upsert(
         &mut self,
-        (id, at, within): (u64, At, Option<u32>),
+        (id, at, within): (u64, At, Option<ItemId>),
         told: Told,
         ordinals: &mut Ordinals,
         out: &mut Vec<ProviderEvent>,
@@ -244,13 +244,7 @@ impl Calls {
 
 impl Call {
     fn bytes(&self) -> usize {
-        let numbers = [
-            self.id,
-            self.thread,
-            self.turn,
-            u64::from(self.item),
-            u64::from(self.within.unwrap_or_default()),
-        ];
+        let numbers = [self.id, self.thread, self.turn, u64::from(self.item)];
         CALL_BYTES
             + numbers.into_iter().map(digits).sum::<usize>()
             + json_bytes(&self.name)
@@ -269,7 +263,7 @@ impl Call {
             tool_kind: self.kind.clone(),
             state,
             task: None,
-            within: self.within.map(|item| ItemId::new(0, item)),
+            within: self.within,
         })
     }
 

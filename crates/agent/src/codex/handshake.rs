@@ -238,6 +238,7 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
         own_turns_end: true,
         retune: true,
         change_input: false,
+        keeps_prompts: true,
     };
     let mut events = Vec::new();
     let mut mode = settings.mode();

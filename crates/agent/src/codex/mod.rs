@@ -13,6 +13,7 @@
 
 mod asked;
 mod calls;
+mod command;
 mod encode;
 mod handshake;
 mod items;
@@ -39,6 +40,8 @@ use holdfast_core::limits::{LABEL_CHARS_MAX, cut};
 use holdfast_core::provider::{ProtocolFrame, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
+pub use self::command::argv;
+
 use self::calls::Calls;
 use self::handshake::{Opened, Outcome, Stage};
 use self::mode::Settings;
@@ -58,6 +61,8 @@ pub struct State {
     stage: Stage,
     /// The id of the chat's thread; empty until it stands.
     thread: String,
+    /// The attempt's ordinal in its chat.
+    origin: u32,
     /// How it is set.
     settings: Settings,
     ordinals: Ordinals,
@@ -84,6 +89,7 @@ impl State {
         let state = Self {
             stage,
             thread: String::new(),
+            origin: spec.attempt.1,
             settings: Settings::default(),
             ordinals: Ordinals::default(),
             turns: Turns::default(),

@@ -227,8 +227,8 @@ impl State {
                 let described = (TaskKind::Monitor, label.as_str(), false);
                 self.tasks.runs(GOAL, Stop::ById, described, &mut self.ordinals, out);
             }
-            Some((_, "complete")) => self.tasks.ended(GOAL, TaskEnd::Completed, out),
-            Some(_) | None => self.tasks.ended(GOAL, TaskEnd::Stopped, out),
+            Some((_, "complete")) => drop(self.tasks.ended(GOAL, TaskEnd::Completed, out)),
+            Some(_) | None => drop(self.tasks.ended(GOAL, TaskEnd::Stopped, out)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the app-server sends; see [`crate::tolerant`].
 
+use serde::Deserialize;
+
 pub(super) use crate::tolerant::{Entries, List, Raw, Text, count, read, wire};
 
 wire! {

@@ -81,6 +81,7 @@ impl Life {
             mode: None,
             sought: Vec::new(),
             holds: 0,
+            attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         }
     }
 

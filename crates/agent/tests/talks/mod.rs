@@ -136,6 +136,7 @@ impl Life {
             mode: None,
             sought: Vec::new(),
             holds: 1,
+            attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         }
     }
 

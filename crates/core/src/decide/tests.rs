@@ -52,6 +52,7 @@ pub(super) const ABLE: Capabilities = Capabilities {
     stop_task: true,
     own_turns_end: false,
     retune: false,
+    keeps_prompts: false,
     change_input: false,
 };
 

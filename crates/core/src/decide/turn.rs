@@ -40,7 +40,9 @@ pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text:
         TurnEnd::Completed if turn.interrupted.is_some() => TurnEnd::Interrupted,
         TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::Lost => how,
     };
-    prompt::over(d);
+    if !d.chat.head.attempt.as_ref().is_some_and(|a| a.capabilities.keeps_prompts) {
+        prompt::over(d);
+    }
     end_foreground(d);
     match (how, text) {
         (TurnEnd::Failed, text) => d.say(Notice::TurnFailed, text.as_deref().unwrap_or_default()),

@@ -30,8 +30,8 @@ pub(crate) use shape::{LogFormat, schema};
 /// The id of the built-in agent.
 pub(crate) const DEMO: &str = "demo";
 
-/// Agents that need no line in the configuration where their program is on the `PATH` under this name.
-const FOUND: [(&str, AgentKind); 1] = [("codex", AgentKind::Codex)];
+/// The agents that nobody has to name: each is there where its program is.
+const FOUND: [(&str, AgentKind); 2] = [("claude", AgentKind::Claude), ("codex", AgentKind::Codex)];
 
 /// Where the data of this machine's host are, as far as that is told; also where the configuration is
 /// wrong.
@@ -114,13 +114,12 @@ impl Config {
             kind: AgentKind::Acp,
             command: vec![program.into(), "agent".into(), DEMO.into()],
             env: BTreeMap::new(),
-            named: Named::Said,
+            named: Named::ByName,
         };
         let mut agents = BTreeMap::from([(DEMO.to_owned(), demo)]);
         for (id, kind) in FOUND {
-            let (command, env) = (vec![id.into()], BTreeMap::new());
-            let found = Agent { kind, command, env, named: Named::IfFound };
-            agents.insert(id.to_owned(), found);
+            let (command, env, named) = (vec![id.into()], BTreeMap::new(), Named::ByItsProgram);
+            agents.insert(id.to_owned(), Agent { kind, command, env, named });
         }
         for (id, table) in &self.shape.agents {
             let command = table.command.iter().map(Into::into).collect();
@@ -129,7 +128,7 @@ impl Config {
                 KindWord::Claude => AgentKind::Claude,
                 KindWord::Codex => AgentKind::Codex,
             };
-            let (env, named) = (table.env.clone(), Named::Said);
+            let (env, named) = (table.env.clone(), Named::ByName);
             agents.insert(id.clone(), Agent { kind, command, env, named });
         }
         agents
@@ -228,15 +227,6 @@ fn check(shape: &Shape, origin: &dyn Fn(&str) -> Origin, faults: &mut Faults) {
                 faults.add(&key(&format!("env.{name}")), text);
             }
         }
-        let word = match agent.kind {
-            KindWord::Acp | KindWord::Codex => continue,
-            KindWord::Claude => "claude",
-        };
-        let text = format!(
-            "agents.{id}.kind is {word:?}, which this version of Holdfast cannot drive yet: take \
-             the agent out, or run it through an ACP adapter with kind = \"acp\""
-        );
-        faults.add(&key("kind"), text);
     }
 }
 

@@ -326,7 +326,7 @@ impl State {
     fn shown_to_codec(&mut self, kind: AgentKind, fact: &Fact) -> Vec<ProviderEvent> {
         match fact {
             Fact::AttemptStarting { attempt, .. } => {
-                let (codec, events) = CodecState::start(kind, &self.session());
+                let (codec, events) = CodecState::start(kind, &self.session(*attempt));
                 self.codec = Some((*attempt, codec));
                 self.position = Position(0);
                 events
@@ -346,7 +346,7 @@ impl State {
 
     /// The session that the chat wants. The agent's store is asked where a message's outcome is
     /// not known.
-    fn session(&self) -> SessionSpec {
+    fn session(&self, attempt: AttemptId) -> SessionSpec {
         let head = &self.chat.head;
         let asking = || head.stranded.iter().filter(|stranded| stranded.is_asking());
         let in_doubt = head.stranded.iter().filter(|stranded| match stranded.why {
@@ -364,6 +364,7 @@ impl State {
             mode: head.mode.clone(),
             sought: sought.chain(asking().map(|stranded| stranded.message)).collect(),
             holds: head.session_messages.saturating_sub(in_doubt),
+            attempt: (attempt, head.attempts),
         }
     }
 }

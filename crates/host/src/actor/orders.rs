@@ -8,12 +8,12 @@ use holdfast_agent::codec::EncodeError;
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
 use holdfast_core::frame::{Issued, Outgoing};
-use holdfast_core::head::Phase;
+use holdfast_core::head::{Delivery, Head, Phase};
 use holdfast_core::ids::{AttemptId, MessageId};
 use holdfast_core::limits::STOP_GRACE_MICROS;
 
 use super::core::Core;
-use crate::attempt::{FrameOrder, Orders, StopOrder};
+use crate::attempt::{FrameOrder, Orders, SessionOrder, StopOrder};
 
 /// What is done about a chat's drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,10 +146,19 @@ pub fn draw_up(
         },
     });
     let attempt = core.chat().head.attempt.as_ref();
+    orders.session = session(&core.chat().head);
     orders.ready = attempt.is_some_and(|attempt| attempt.phase == Phase::Ready);
     orders.at_once = !core.chat().head.is_resuming();
     orders.acknowledged = core.position().0;
     Drawn { orders, unordered }
+}
+
+/// The session that the attempt works with, and what it holds beside the message at the agent.
+fn session(head: &Head) -> Option<SessionOrder> {
+    let id = head.handle.as_ref()?.leaf.clone();
+    let taken = head.outstanding.as_ref().is_some_and(|o| o.state == Delivery::Taken);
+    let holds = head.session_messages.saturating_sub(u64::from(taken));
+    Some(SessionOrder { id, holds })
 }
 
 #[cfg(test)]

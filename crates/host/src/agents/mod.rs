@@ -28,17 +28,17 @@ pub struct Agent {
     pub command: Vec<OsString>,
     /// What is added to its environment.
     pub env: BTreeMap<String, String>,
-    /// Who named it.
+    /// How it came to be here.
     pub named: Named,
 }
 
-/// Who named an agent.
+/// How an agent came to be among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// The configuration, or the host itself.
-    Said,
-    /// Nobody: it is an agent of this host where its program is found.
-    IfFound,
+    /// The configuration names it, or it is built in.
+    ByName,
+    /// Nobody named it: it is there where its program is.
+    ByItsProgram,
 }
 
 /// All agents, by id, and what they run in.

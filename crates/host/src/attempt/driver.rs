@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdfast_agent::codec::AgentKind;
+use holdfast_agent::codex;
+use holdfast_core::fact::Death;
 use holdfast_core::ids::AttemptId;
 use holdfast_core::input::KeeperEvent;
 use holdfast_core::provider::StartFault;
@@ -21,7 +24,9 @@ use tracing::Instrument;
 
 use super::turn::{Turn, hold, turn};
 use super::verdict::{self, Course, Verdict, course};
-use super::{Driver, Orders, Origin, Reading, StartSpec, Word, bury, leftovers, silent, writer};
+use super::{
+    Driver, Orders, Origin, Reading, StartSpec, Word, bury, claude, leftovers, silent, writer,
+};
 use crate::host::Shared;
 
 /// How soon a keeper that does not answer is tried again.
@@ -128,11 +133,30 @@ impl Run {
     /// Tells the actor how the attempt has ended.
     pub(super) async fn end(&mut self, verdict: Verdict) {
         self.place = None;
+        // What may still live may still write.
+        if verdict.survivors.is_empty() && verdict.death != Death::NeverBorn {
+            self.tell_what_it_wrote_down().await;
+        }
         let tail = self.dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
         for word in verdict.words(String::from_utf8_lossy(&tail).into_owned()) {
             self.say(word).await;
         }
         self.is_found();
+    }
+
+    /// Reads what the dead agent has written down of its session, where it does that, and tells which
+    /// messages that names.
+    async fn tell_what_it_wrote_down(&self) {
+        let options = &self.shared.options;
+        let Some(agent) = options.agents.get(&self.start.agent) else { return };
+        let order = self.orders.borrow().session.clone();
+        let Some(order) = order.filter(|_| agent.kind == AgentKind::Claude) else { return };
+        let known = options.agents.environment(agent);
+        let (cwd, attempt) = (self.start.cwd.clone(), self.start.attempt);
+        let read = move || claude::named(&known, &cwd, attempt, &order);
+        if let Ok(Some(frames)) = tokio::task::spawn_blocking(read).await {
+            self.say(Word::Event(KeeperEvent::StoreRead { frames })).await;
+        }
     }
 
     /// The actor has been told whether the attempt lives.
@@ -221,11 +245,18 @@ impl Run {
             let temp = options.agents.temp_dir(self.start.chat);
             let mut known = options.agents.environment(agent);
             if DirBuilder::new().recursive(true).mode(0o700).create(&temp).is_ok() {
-                known.set("TMPDIR", temp.into_os_string());
+                known.set("TMPDIR", temp.clone().into_os_string());
             }
             let env = known.iter().map(|(name, variable)| (name.clone(), variable.value.clone()));
             let env = env.collect();
-            Start { argv: agent.kind.argv(&agent.command), env, cwd: self.start.cwd.clone().into() }
+            let cwd = self.start.cwd.clone().into();
+            let mut start = Start { argv: agent.command.clone(), env, cwd };
+            match agent.kind {
+                AgentKind::Claude => claude::complete(&mut start, &self.start, &known, &temp),
+                AgentKind::Codex => start.argv = codex::argv(&agent.command),
+                AgentKind::Acp => {}
+            }
+            start
         });
         let incarnation = self.shared.store.incarnation();
         Some(Greeting { secret: self.secret()?, incarnation, start })

@@ -3,6 +3,7 @@
 //! the keeper has.
 
 mod bury;
+mod claude;
 mod driver;
 mod leftovers;
 mod record;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::KeeperEvent;
+use holdfast_core::provider::Handle;
 use holdfast_keeper::Record;
 use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
@@ -65,6 +67,14 @@ pub struct StartSpec {
     pub agent: String,
     /// The working directory.
     pub cwd: String,
+    /// The agent's session, where the chat has one.
+    pub handle: Option<Handle>,
+    /// How many messages that session holds at most.
+    pub holds: u64,
+    /// The model that the chat wants.
+    pub model: Option<String>,
+    /// The mode that the chat wants.
+    pub mode: Option<String>,
     /// The next record to read.
     pub position: Position,
     /// Whether it is started to resume an offer.
@@ -104,6 +114,15 @@ pub struct StopOrder {
     pub unless_after: Option<u64>,
 }
 
+/// The session that an attempt works with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionOrder {
+    /// The agent's id of it.
+    pub id: String,
+    /// How many messages it holds at most, the one at the agent not counted.
+    pub holds: u64,
+}
+
 /// What is owed to an attempt.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
@@ -113,6 +132,8 @@ pub struct Orders {
     pub stop: Option<StopOrder>,
     /// Whether its session stands.
     pub ready: bool,
+    /// Its session, once that is known.
+    pub session: Option<SessionOrder>,
     /// Whether it starts without a place among the resumes: it resumes nothing, or not any more.
     pub at_once: bool,
     /// The position before which everything is committed.

@@ -229,3 +229,15 @@ fn another_input_goes_only_to_an_agent_that_takes_one() {
     scene.prompt(1, PromptKind::Approval, "rm");
     assert_eq!(scene.refused(changed(&scene, "yes", 1)), Code::InvalidAnswer);
 }
+
+#[test]
+fn what_a_subagent_asks_outlives_the_turn_where_the_agent_tells_of_each_end() {
+    for (keeps_prompts, shown) in [(true, Shown::Blocked), (false, Shown::Idle)] {
+        let mut scene = Scene::starting();
+        scene.born().ready_as("root", Capabilities { keeps_prompts, ..ABLE }).written().taken();
+        scene.prompt(1, PromptKind::Approval, "rm").ends(TurnEnd::Completed);
+        assert_eq!(scene.shown(), shown);
+        scene.says(ProviderEvent::PromptGone { prompt: 1 });
+        assert_eq!(scene.shown(), Shown::Idle);
+    }
+}

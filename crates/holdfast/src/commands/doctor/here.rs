@@ -171,7 +171,7 @@ fn agents(data: &Path, named: Option<&Path>) -> Vec<Finding> {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("holdfast"));
     for (id, agent) in config.agents(&program) {
         let availability = port::availability(&agent, &within);
-        if !port::is_listed(&agent, &availability) {
+        if !port::is_shown(&agent, &availability) {
             continue;
         }
         findings.push(match availability {
