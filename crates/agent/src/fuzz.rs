@@ -24,8 +24,14 @@ use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
-/// The session that stands when the first line of the input comes.
-const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+/// What makes the session of a kind stand before the first line of the input comes.
+const ACP_STARTED: [&[u8]; 2] =
+    [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const CODEX_STARTED: [&[u8]; 3] = [
+    br#"{"id":1,"result":{}}"#,
+    br#"{"id":3,"result":{}}"#,
+    br#"{"id":4,"result":{"thread":{"id":"s"}}}"#,
+];
 
 /// A text that would be two frames if it were not quoted.
 const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
@@ -38,6 +44,19 @@ const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 /// on in another way after it was; an event names an item, prompt or task that was never told; or a
 /// frame is anything but one line.
 pub fn acp(data: &[u8]) {
+    play(AgentKind::Acp, &ACP_STARTED, data);
+}
+
+/// Plays the input to a codec of Codex whose thread `s` stands.
+///
+/// # Panics
+///
+/// As [`acp`].
+pub fn codex(data: &[u8]) {
+    play(AgentKind::Codex, &CODEX_STARTED, data);
+}
+
+fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
         handle: None,
@@ -48,10 +67,10 @@ pub fn acp(data: &[u8]) {
         holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
-    let (state, events) = CodecState::start(AgentKind::Acp, &spec);
+    let (state, events) = CodecState::start(kind, &spec);
     let mut run = Run::new(state);
     run.take(events);
-    for line in STARTED {
+    for line in started {
         run.say(line);
     }
     for line in data.split(|byte| *byte == b'\n') {

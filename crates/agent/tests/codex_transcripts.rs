@@ -8,7 +8,7 @@ mod talks;
 
 use std::collections::BTreeMap;
 
-use holdfast_core::item::{Body, Field, ItemKind, Role};
+use holdfast_core::item::{Body, CallState, Field, ItemKind, Role};
 use holdfast_core::provider::{ProviderEvent, TurnEnd};
 use talks::{Life, all, lives, read};
 
@@ -59,9 +59,11 @@ fn the_agents_words_and_outputs_are_all_there_once() {
         for event in events(&life) {
             match event {
                 ProviderEvent::ItemOpened { item, kind, role, body } => {
+                    // What subagents say and do is shown within the calls that began them.
                     let tool = match &body {
-                        Body::Call(call) => call.tool_kind.clone(),
-                        _ => String::new(),
+                        Body::Call(call) if call.within.is_none() => call.tool_kind.clone(),
+                        Body::Text => String::new(),
+                        _ => "another's".to_owned(),
                     };
                     let before = kinds.insert(item, (kind, role, tool));
                     assert_eq!(before, None, "{name}: item {item} again");
@@ -72,11 +74,13 @@ fn the_agents_words_and_outputs_are_all_there_once() {
                     *length += text.len() as u64;
                     let (kind, role, tool) = &kinds[&item];
                     match (kind, field) {
-                        (ItemKind::Message, Field::Text) if *role == Role::Agent => {
+                        (ItemKind::Message, Field::Text)
+                            if *role == Role::Agent && tool.is_empty() =>
+                        {
                             said.entry(item).or_default().push_str(&text);
                         }
                         (ItemKind::ToolCall, Field::Output)
-                            if tool != "agent" && tool != "edit" =>
+                            if !matches!(tool.as_str(), "agent" | "edit" | "another's") =>
                         {
                             outputs.entry(item).or_insert_with(String::new).push_str(&text);
                         }
@@ -137,13 +141,24 @@ fn story(name: &str, life: usize) -> Vec<String> {
                 format!("plan: {}", entries.collect::<Vec<_>>().join(", "))
             }
             ProviderEvent::ItemOpened { kind: ItemKind::Thinking, .. } => "thinks".to_owned(),
+            ProviderEvent::ItemOpened { body: Body::Within { call }, .. } => {
+                format!("within {call}: says")
+            }
+            ProviderEvent::ItemOpened { body: Body::Notice(notice), .. } => format!("{notice:?}"),
             ProviderEvent::ItemOpened { role: Role::User, .. } => "somebody says".to_owned(),
-            ProviderEvent::ItemOpened { body: Body::Call(call), .. } => {
-                format!("call {} {}", call.tool_kind, call.name)
-            }
-            ProviderEvent::ItemChanged { body: Body::Call(call), .. } => {
-                format!("{:?} {}", call.state, call.name)
-            }
+            ProviderEvent::ItemOpened { item, body: Body::Call(call), .. } => match call.within {
+                Some(within) => format!("within {within}: call {} {}", call.tool_kind, call.name),
+                None if call.tool_kind == "agent" => {
+                    format!("i1.{item} call agent {}", call.name)
+                }
+                None => format!("call {} {}", call.tool_kind, call.name),
+            },
+            ProviderEvent::ItemChanged { body: Body::Call(call), .. } => match call.task {
+                Some(task) if call.state == CallState::Running => {
+                    format!("{} is {task}", call.name)
+                }
+                Some(_) | None => format!("{:?} {}", call.state, call.name),
+            },
             ProviderEvent::Titled { title } => format!("titled {title}"),
             _ => return None,
         })
@@ -188,18 +203,21 @@ fn commands_that_outlive_their_turn_are_tasks() {
             "taken",
             &format!("call execute {ticks}"),
             &format!("Command task: {ticks}"),
+            &format!("{ticks} is k1.1"),
             "Completed",
             &format!("Completed {ticks}"),
             &format!("{ticks}: Completed"),
             "taken",
             "call execute cat",
             "Command task: cat",
+            "cat is k1.2",
             "Completed",
             "Failed cat",
             "cat: Stopped",
             "taken",
             "call execute sleep 100",
             "Command task: sleep 100",
+            "sleep 100 is k1.3",
             "Completed",
             "taken",
             "Completed",
@@ -208,6 +226,7 @@ fn commands_that_outlive_their_turn_are_tasks() {
             "taken",
             "call execute sleep 200",
             "Command task: sleep 200",
+            "sleep 200 is k1.4",
             "Interrupted",
         ]
     );
@@ -224,40 +243,48 @@ fn subagents_are_tasks() {
         story("spawn", 0),
         [
             "taken",
-            &format!("call agent {first}"),
+            &format!("i1.1 call agent {first}"),
             &format!("Completed {first}"),
             &format!("Agent task: {first}"),
-            "call agent Wait for subagents",
+            "i1.2 call agent Wait for subagents",
+            "within i1.1: call execute echo from child",
+            "Completed echo from child",
+            "within i1.1: says",
             &format!("{first}: Completed"),
             "Completed Wait for subagents",
             "Completed",
             "taken",
             "Completed",
             "taken",
-            &format!("call agent {slow}"),
+            &format!("i1.7 call agent {slow}"),
             &format!("Completed {slow}"),
             &format!("Agent task: {slow}"),
             "Completed",
+            "within i1.7: says",
             &format!("{slow}: Completed"),
         ]
     );
+    let second = story("spawn2", 0);
     assert_eq!(
-        story("spawn2", 0),
+        second[1..],
         [
-            "taken",
-            "call agent Subagent task_1",
+            "i1.1 call agent Subagent task_1",
             "Completed Subagent task_1",
             "Agent task: task_1",
-            "call agent Wait for subagents",
+            "i1.2 call agent Wait for subagents",
+            "within i1.1: call execute echo from child",
+            "Completed echo from child",
+            "within i1.1: says",
             "task_1: Completed",
             "Completed Wait for subagents",
             "Completed",
             "taken",
-            "call agent Subagent task_2",
+            "i1.6 call agent Subagent task_2",
             "Completed Subagent task_2",
             "Agent task: task_2",
             "Completed",
-            "task_2: Completed"
+            "within i1.6: says",
+            "task_2: Completed",
         ]
     );
 }
@@ -272,6 +299,7 @@ fn a_turn_is_cut_short() {
             "taken",
             "call execute sleep 30; echo x",
             "Command task: sleep 30; echo x",
+            "sleep 30; echo x is k1.1",
             "Interrupted",
             // A thread that the recorded client began beside the chat's own.
             "Agent task: Subagent",
@@ -367,11 +395,15 @@ fn errors_of_the_model_fail_the_turn_and_say_why() {
         ends.collect::<Vec<_>>(),
         [
             "Completed",
+            "Retrying { attempt: 1, of: 1 }",
             "failed: We’re currently experiencing high demand, which may cause temporary errors.",
             "failed: scripted error 400",
+            "Retrying { attempt: 1, of: 1 }",
             "failed: unexpected status 401 Unauthorized: scripted error 401, url: http://127.0.0.1:43037/v1/responses",
             "failed: exceeded retry limit, last status: 429 Too Many Requests",
+            "Retrying { attempt: 1, of: 1 }",
             "failed: stream disconnected before completion: Transport error: network error: error decoding response body",
+            "Retrying { attempt: 1, of: 1 }",
             "failed: rate limit exceeded: scripted failure rate_limit_exceeded",
             "failed: Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.",
             "compaction",

@@ -15,6 +15,7 @@ type Hook = fn(&[u8]);
 /// Each target of `fuzz/fuzz_targets` and what it runs.
 const TARGETS: &[(&str, Hook)] = &[
     ("acp_codec", holdfast_agent::fuzz::acp),
+    ("codex_codec", holdfast_agent::fuzz::codex),
     ("codec_state", holdfast_agent::fuzz::acp_restored),
     ("keeper_protocol", holdfast_keeper::fuzz::protocol),
     ("spool_reader", holdfast_keeper::fuzz::spool),
@@ -75,6 +76,11 @@ fn every_target_has_its_corpus_and_is_run_here() {
 #[test]
 fn lines_of_an_agent() {
     run("acp_codec");
+}
+
+#[test]
+fn lines_of_codex() {
+    run("codex_codec");
 }
 
 #[test]

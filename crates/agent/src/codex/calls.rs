@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use holdfast_core::ids::ItemId;
+use holdfast_core::ids::{ItemId, TaskId};
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, ToolCall};
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::ordinals::{Ordinals, digits, json_bytes};
 /// Bytes of the stored table of calls that have not ended.
 const CALLS_BYTES_MAX: usize = 12 * 1024;
 /// Bytes of one stored call beside what is counted of it, at most.
-const CALL_BYTES: usize = 180;
+const CALL_BYTES: usize = 215;
 /// Bytes of the agent's id of a process.
 const PROCESS_BYTES_MAX: usize = 32;
 /// Digests of ended calls that are kept, so that none of them begins again.
@@ -76,6 +76,9 @@ struct Call {
     /// The call of a subagent that it was made in.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     within: Option<ItemId>,
+    /// The task that it became.
+    #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
+    task: Option<TaskId>,
 }
 
 /// A command that goes on in the background.
@@ -123,6 +126,7 @@ impl Calls {
                 output: Shown::default(),
                 process: None,
                 within,
+                task: None,
             };
             out.push(ProviderEvent::ItemOpened {
                 item: call.item,
@@ -211,6 +215,15 @@ impl Calls {
         terminals
     }
 
+    /// A command has become a task.
+    pub(super) fn is_task(&mut self, id: u64, task: TaskId, out: &mut Vec<ProviderEvent>) {
+        if let Some(call) = self.rows.iter_mut().find(|call| call.id == id) {
+            call.task = Some(task);
+            let body = call.body(CallState::Running);
+            out.push(ProviderEvent::ItemChanged { item: call.item, body });
+        }
+    }
+
     /// A terminal that lives, as the agent lists it. Whether it is to be ended.
     pub(super) fn listed(&mut self, id: u64, process: Option<String>) -> bool {
         let Some(call) = self.rows.iter_mut().find(|call| call.id == id) else { return false };
@@ -262,7 +275,7 @@ impl Call {
             name: self.name.clone(),
             tool_kind: self.kind.clone(),
             state,
-            task: None,
+            task: self.task,
             within: self.within,
         })
     }

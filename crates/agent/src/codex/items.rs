@@ -1,10 +1,11 @@
 //! Items of threads: what they begin as, what they are at their end.
 
-use holdfast_core::item::{Body, CallState, ItemKind, Role};
+use holdfast_core::item::{Body, CallState, Field, ItemKind, Role};
 use holdfast_core::provider::{ProviderEvent, TaskEnd};
 use serde_json::value::RawValue;
 
 use super::calls::At;
+use super::subagents::Within;
 use super::texts::{Key, Voice};
 use super::{Line, State, view, wire};
 use crate::ordinals::{digest, digest_within};
@@ -37,6 +38,7 @@ impl State {
         let at = At { thread: key.thread, turn: digest(turn.as_bytes()) };
         let own = thread == self.thread;
         let ended = moment == Moment::Completed;
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match kind {
             "userMessage" => {
                 // What the agent was saying is cut short by it, and will not be told whole.
@@ -45,16 +47,14 @@ impl State {
                     self.user_message(&item, told.turn.as_deref(), out);
                 }
             }
-            call if view::CALLS.contains(&call) => self.call(&item, (key, at), own, ended, out),
-            "agentMessage" | "plan" if own && ended => {
-                let text = item.text.as_deref().unwrap_or_default();
-                self.whole((key, Voice::Message), text, out);
+            call if view::CALLS.contains(&call) => self.call(&item, (key, at), ended, out),
+            "agentMessage" | "plan" if ended => {
+                self.whole((key, Voice::Message), &text(&item.text), out);
             }
-            "enteredReviewMode" | "exitedReviewMode" if own && ended => {
-                let text = item.review.as_deref().unwrap_or_default();
-                self.whole((key, Voice::Message), text, out);
+            "enteredReviewMode" | "exitedReviewMode" if ended => {
+                self.whole((key, Voice::Message), &text(&item.review), out);
             }
-            "reasoning" if own && ended => {
+            "reasoning" if ended => {
                 let parts = |list: Option<&wire::List<'_>>| {
                     let parts = list.map(|list| list.each().collect::<Vec<String>>());
                     parts.unwrap_or_default().join("\n\n")
@@ -63,11 +63,8 @@ impl State {
                 let whole = if summary.is_empty() { parts(item.content.as_ref()) } else { summary };
                 self.whole((key, Voice::Thinking), &whole, out);
             }
-            "contextCompaction" if own && ended => {
-                let (item, kind) = (self.ordinals.item(), ItemKind::Compaction);
-                let (role, body) = (Role::Agent, Body::Text);
-                out.push(ProviderEvent::ItemOpened { item, kind, role, body });
-                out.push(ProviderEvent::ItemClosed { item });
+            "contextCompaction" if ended && own => {
+                self.tell((ItemKind::Compaction, Role::Agent), Body::Text, "", out);
             }
             "agentMessage" | "plan" | "reasoning" | "contextCompaction" | "enteredReviewMode"
             | "exitedReviewMode" => {}
@@ -77,7 +74,26 @@ impl State {
     }
 
     fn whole(&mut self, (key, voice): (Key, Voice), text: &str, out: &mut Vec<ProviderEvent>) {
-        self.texts.whole((key, voice), Body::Text, text, &mut self.ordinals, out);
+        if let Some(body) = self.within(key.thread).text() {
+            self.texts.whole((key, voice), body, text, &mut self.ordinals, out);
+        }
+    }
+
+    /// An item that is whole at once.
+    pub(super) fn tell(
+        &mut self,
+        (kind, role): (ItemKind, Role),
+        body: Body,
+        text: &str,
+        out: &mut Vec<ProviderEvent>,
+    ) {
+        let item = self.ordinals.item();
+        out.push(ProviderEvent::ItemOpened { item, kind, role, body });
+        if !text.is_empty() {
+            let (field, text) = (Field::Text, text.to_owned());
+            out.push(ProviderEvent::ItemText { item, field, at: 0, text });
+        }
+        out.push(ProviderEvent::ItemClosed { item });
     }
 
     /// A user's message in the chat's own thread: ours, which is shown already, or one that somebody
@@ -98,31 +114,26 @@ impl State {
                 Some(other) => format!("[{}]", crate::ordinals::head(other, 64)),
             })
             .collect();
-        let (item, kind) = (self.ordinals.item(), ItemKind::Message);
-        out.push(ProviderEvent::ItemOpened { item, kind, role: Role::User, body: Body::Text });
-        let text = texts.join("\n");
-        if !text.is_empty() {
-            let field = holdfast_core::item::Field::Text;
-            out.push(ProviderEvent::ItemText { item, field, at: 0, text });
-        }
-        out.push(ProviderEvent::ItemClosed { item });
+        self.tell((ItemKind::Message, Role::User), Body::Text, &texts.join("\n"), out);
     }
 
     fn call(
         &mut self,
         item: &wire::Item<'_>,
         (key, at): (Key, At),
-        own: bool,
         ended: bool,
         out: &mut Vec<ProviderEvent>,
     ) {
-        self.subagents_told(item, out);
         // That a subagent was spoken to, or has ended, is told beside the call that does it.
-        let activity = item.activity.as_deref();
-        let beside = item.agent.is_some() && activity != Some("started");
-        if beside || !own {
-            return;
-        }
+        let beside = item.agent.is_some() && item.activity.as_deref() != Some("started");
+        let within = match self.within(key.thread) {
+            Within::Own => Some(None),
+            Within::Call(call) => Some(Some(call)),
+            Within::Unknown => None,
+        };
+        let Some(within) = within.filter(|_| !beside) else {
+            return self.subagents_told(item, None, out);
+        };
         let told = view::call(item, ended);
         let how = match told.state {
             CallState::Completed => TaskEnd::Completed,
@@ -130,7 +141,8 @@ impl State {
             CallState::Running | CallState::Failed | CallState::Unknown => TaskEnd::Failed,
         };
         let command = told.is_command && ended;
-        let _ = self.calls.upsert((key.item, at, None), told, &mut self.ordinals, out);
+        let call = self.calls.upsert((key.item, at, within), told, &mut self.ordinals, out);
+        self.subagents_told(item, call, out);
         if command {
             self.command_ended(key.item, how, out);
         }

@@ -70,6 +70,9 @@ pub struct State {
     texts: Texts,
     /// The item of the plan of this turn.
     plan: Option<u32>,
+    /// The item that says that the agent tries again.
+    #[serde(default)]
+    retrying: Option<u32>,
     calls: Calls,
     prompts: Prompts,
     tasks: Tasks,
@@ -95,6 +98,7 @@ impl State {
             turns: Turns::default(),
             texts: Texts::default(),
             plan: None,
+            retrying: None,
             calls: Calls::default(),
             prompts: Prompts::default(),
             tasks: Tasks::default(),

@@ -1,6 +1,6 @@
 //! What the agent tells beside items.
 
-use holdfast_core::item::{Body, ItemKind, PlanEntry, Role};
+use holdfast_core::item::{Body, Field, ItemKind, Notice, PlanEntry, Role};
 use holdfast_core::limits::{TITLE_CHARS_MAX, cut, label};
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TurnEnd};
 use serde_json::json;
@@ -9,12 +9,16 @@ use serde_json::value::RawValue;
 use super::calls::At;
 use super::items::Moment;
 use super::mode::Settings;
+use super::subagents::Within;
 use super::texts::{Key, Voice};
+use super::turns::said;
 use super::{Line, State, wire};
-use crate::ordinals::{digest, digest_within};
+use crate::ordinals::{digest, digest_within, head};
 
 /// Steps of a plan that are kept.
 const PLAN_STEPS_MAX: usize = 200;
+/// Bytes of a remark of the agent's.
+const REMARK_BYTES_MAX: usize = 8 * 1024;
 /// Characters of the agent's word for the state of a step.
 const STEP_STATE_CHARS_MAX: usize = 32;
 
@@ -30,7 +34,6 @@ const QUIET: &[&str] = &[
     "externalAgentConfig/",
     "fs/",
     "fuzzyFileSearch/",
-    "guardianWarning",
     "hook/",
     "item/autoApprovalReview/",
     "item/fileChange/outputDelta",
@@ -61,7 +64,6 @@ const QUIET: &[&str] = &[
     "thread/unarchived",
     "turn/diff/",
     "turn/moderationMetadata",
-    "warning",
     "windows/",
     "windowsSandbox/",
 ];
@@ -142,6 +144,7 @@ impl State {
                 }
             }
             "error" => self.error(params, out),
+            "warning" | "guardianWarning" => self.remark(params, out),
             _ if quiet => {}
             _ => self.unrecognised("unknown_notification", line.0, out),
         }
@@ -153,14 +156,13 @@ impl State {
 
     fn delta(&mut self, voice: Voice, params: Option<&RawValue>, out: &mut Vec<ProviderEvent>) {
         let told: wire::Delta<'_> = wire::read(params).unwrap_or_default();
-        if !self.is_own(told.thread.as_deref()) {
-            return;
-        }
-        let id = digest_within(&self.thread, told.item.as_deref().unwrap_or_default());
-        let key = Key { thread: digest(self.thread.as_bytes()), item: id };
+        let thread = told.thread.as_deref().unwrap_or(&self.thread);
+        let id = digest_within(thread, told.item.as_deref().unwrap_or_default());
+        let key = Key { thread: digest(thread.as_bytes()), item: id };
+        let Some(body) = self.within(key.thread).text() else { return };
         let part = wire::count(told.summary.or(told.content));
         let piece = told.delta.unwrap_or_default();
-        self.texts.add((key, voice), Body::Text, part, piece, &mut self.ordinals, out);
+        self.texts.add((key, voice), body, part, piece, &mut self.ordinals, out);
     }
 
     /// The model typed something into a terminal.
@@ -237,9 +239,41 @@ impl State {
     /// where it does not, the end of the turn says why.
     fn error(&mut self, params: Option<&RawValue>, out: &mut Vec<ProviderEvent>) {
         let told: wire::ErrorTold = wire::read(params).unwrap_or_default();
-        let thread = told.thread.as_deref().unwrap_or(&self.thread);
-        self.texts.close(digest(thread.as_bytes()), out);
+        let thread = digest(told.thread.as_deref().unwrap_or(&self.thread).as_bytes());
+        self.texts.close(thread, out);
+        let (Some(true), Within::Own) = (told.retries, self.within(thread)) else { return };
+        let error = told.error.unwrap_or_default();
+        let (attempt, of) = tries(error.message.as_deref().unwrap_or_default());
+        let body = Body::Notice(Notice::Retrying { attempt, of });
+        if let Some(item) = self.retrying {
+            out.push(ProviderEvent::ItemChanged { item, body });
+            return;
+        }
+        let item = self.ordinals.item();
+        self.retrying = Some(item);
+        let (kind, role) = (ItemKind::Notice, Role::Agent);
+        out.push(ProviderEvent::ItemOpened { item, kind, role, body });
+        let text = said(&error);
+        out.push(ProviderEvent::ItemText { item, field: Field::Text, at: 0, text });
     }
+
+    /// A line that the program itself has for the person.
+    fn remark(&mut self, params: Option<&RawValue>, out: &mut Vec<ProviderEvent>) {
+        let told: wire::Remark = wire::read(params).unwrap_or_default();
+        let own = self.is_own(told.thread.as_deref());
+        if let Some(text) = told.message.filter(|text| own && !text.trim().is_empty()) {
+            let body = Body::Notice(Notice::AgentSays);
+            let text = head(&text, REMARK_BYTES_MAX);
+            self.tell((ItemKind::Notice, Role::Agent), body, text, out);
+        }
+    }
+}
+
+/// Which try this is, and how many there are, in `Reconnecting... 1/5`.
+fn tries(message: &str) -> (u32, u32) {
+    let last = message.rsplit(' ').next().and_then(|last| last.split_once('/'));
+    let numbers = last.and_then(|(attempt, of)| Some((attempt.parse().ok()?, of.parse().ok()?)));
+    numbers.unwrap_or_default()
 }
 
 /// Which end of a turn.

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use holdfast_core::ids::{ItemId, TaskId};
+use holdfast_core::item::Body;
 use holdfast_core::limits::cut;
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind, TurnEnd};
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,9 @@ struct Subagent {
     /// The turn that it runs.
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     turn: Option<String>,
+    /// The item of the call that began it.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    call: Option<u32>,
 }
 
 /// The threads that are known, oldest first. One that is forgotten loses its name and cannot be
@@ -59,7 +64,8 @@ impl Subagents {
         let key = digest(id.as_bytes());
         if !self.0.iter().any(|known| known.digest == key) {
             let id = id.to_owned();
-            self.0.push_back(Subagent { digest: key, id, label: String::new(), turn: None });
+            let (label, turn, call) = (String::new(), None, None);
+            self.0.push_back(Subagent { digest: key, id, label, turn, call });
         }
         self.0.iter_mut().find(|known| known.digest == key)
     }
@@ -72,6 +78,7 @@ impl Subagents {
         let bytes = |known: &Subagent| {
             SUBAGENT_BYTES
                 + digits(known.digest)
+                + digits(u64::from(known.call.unwrap_or_default()))
                 + json_bytes(&known.id)
                 + json_bytes(&known.label)
                 + known.turn.as_deref().map_or(0, json_bytes)
@@ -91,12 +98,27 @@ pub(super) fn listed_thread(params: &str) -> u64 {
 }
 
 impl State {
-    /// A subagent has a name from now on.
-    fn subagent_named(&mut self, thread: &str, name: &str) {
-        if let Some(known) = self.subagents.at(thread).filter(|_| !name.is_empty()) {
-            known.label = cut(name, LABEL_CHARS_MAX);
+    /// A call has begun a subagent, which has a name from now on.
+    fn subagent_begun(&mut self, thread: &str, name: &str, call: Option<u32>) {
+        if let Some(known) = self.subagents.at(thread) {
+            known.call = known.call.or(call);
+            if !name.is_empty() {
+                known.label = cut(name, LABEL_CHARS_MAX);
+            }
         }
         self.subagents.fit();
+    }
+
+    /// The call that a thread's items belong to; none for the chat's own thread. Nothing is shown of a
+    /// thread that no call is known to have begun.
+    pub(super) fn within(&self, thread: u64) -> Within {
+        if thread == digest(self.thread.as_bytes()) {
+            return Within::Own;
+        }
+        match self.subagents.get(thread).and_then(|known| known.call) {
+            Some(call) => Within::Call(ItemId::new(self.origin, call)),
+            None => Within::Unknown,
+        }
     }
 
     /// A subagent works.
@@ -134,11 +156,17 @@ impl State {
     }
 
     /// What an item tells of subagents beside itself.
-    pub(super) fn subagents_told(&mut self, item: &wire::Item<'_>, out: &mut Vec<ProviderEvent>) {
+    pub(super) fn subagents_told(
+        &mut self,
+        item: &wire::Item<'_>,
+        call: Option<u32>,
+        out: &mut Vec<ProviderEvent>,
+    ) {
         if let Some(thread) = item.agent.as_deref() {
             match item.activity.as_deref() {
                 Some("started") => {
-                    self.subagent_named(thread, view::agent_name(item.agent_path.as_deref()));
+                    let name = view::agent_name(item.agent_path.as_deref());
+                    self.subagent_begun(thread, name, call);
                 }
                 Some("completed") => self.subagent_rests(thread, TaskEnd::Completed, out),
                 Some("interrupted") => self.subagent_rests(thread, TaskEnd::Stopped, out),
@@ -148,7 +176,8 @@ impl State {
         if item.tool.as_deref() == Some("spawnAgent") {
             let receivers = item.receivers.as_ref().into_iter().flat_map(|list| list.each());
             for thread in receivers.collect::<Vec<String>>() {
-                self.subagent_named(&thread, item.prompt.as_deref().unwrap_or_default());
+                let name = item.prompt.as_deref().unwrap_or_default();
+                self.subagent_begun(&thread, name, call);
             }
         }
         let states = item.states.as_ref().map(|states| states.0.as_slice()).unwrap_or_default();
@@ -176,7 +205,10 @@ impl State {
         for Terminal { id, name } in &terminals {
             let described = (TaskKind::Command, name.as_str(), false);
             let key = format!("{COMMAND}{id}");
-            self.tasks.runs(&key, Stop::ById, described, &mut self.ordinals, out);
+            let task = self.tasks.runs(&key, Stop::ById, described, &mut self.ordinals, out);
+            if let Some(task) = task {
+                self.calls.is_task(*id, TaskId::new(self.origin, task), out);
+            }
         }
         if let Some(thread) = self.thread_id(at.thread).filter(|_| !terminals.is_empty()) {
             out.push(request(LIST, &json!({ "threadId": thread })));
@@ -254,6 +286,28 @@ impl State {
         let thread = self.thread_id(thread).ok_or(Unstoppable::Nameless)?;
         let params = json!({ "threadId": thread, "processId": process });
         Ok(("thread/backgroundTerminals/terminate", params))
+    }
+}
+
+/// Where the items of a thread are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// In the chat itself.
+    Own,
+    /// Within a call.
+    Call(ItemId),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Within {
+    /// The body of a text; none where nothing is shown.
+    pub(super) const fn text(self) -> Option<Body> {
+        match self {
+            Self::Own => Some(Body::Text),
+            Self::Call(call) => Some(Body::Within { call }),
+            Self::Unknown => None,
+        }
     }
 }
 

@@ -262,7 +262,9 @@ impl State {
         let thread = digest(self.thread.as_bytes());
         let at = At { thread, turn: digest(turn.as_bytes()) };
         self.thread_rests(at, how, out);
-        out.extend(self.plan.take().map(|item| ProviderEvent::ItemClosed { item }));
+        for item in [self.plan.take(), self.retrying.take()].into_iter().flatten() {
+            out.push(ProviderEvent::ItemClosed { item });
+        }
         self.messages_of(&turn, how, out);
         if self.turns.active.as_ref() == Some(&turn) {
             self.turns.active = None;

@@ -81,6 +81,10 @@ wire! {
     }
 }
 wire! {
+    /// `warning`, `guardianWarning`
+    Remark { thread as "threadId": Text, message: Text }
+}
+wire! {
     /// `thread/status/changed`
     StatusTold { thread as "threadId": Text, status: Option<Tagged> }
 }
