@@ -64,7 +64,7 @@ fn a_turn_that_was_stopped_stops_its_commands_and_no_earlier_ones() {
     assert_eq!(words(&events), "wants thread/backgroundTerminals/terminate\n", "once");
     let params = format!("{events:?}");
     assert!(params.contains(r#"\"processId\":\"2\""#), "{params}");
-    assert_eq!(chat.said(&listed(99, &[("new", "2")])).contains("terminate"), false);
+    assert!(!chat.said(&listed(99, &[("new", "2")])).contains("terminate"));
 }
 
 #[test]
