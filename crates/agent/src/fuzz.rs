@@ -210,6 +210,7 @@ impl Run {
                 | ProviderEvent::ReplayEnded { .. }
                 | ProviderEvent::StoreAnswered { .. }
                 | ProviderEvent::MessageTaken { .. }
+                | ProviderEvent::TurnClaimed { .. }
                 | ProviderEvent::MessageFailed { .. }
                 | ProviderEvent::Stirred
                 | ProviderEvent::TurnEnded { .. }

@@ -45,6 +45,7 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             },
             ProviderEvent::ItemClosed { item } => writeln!(all, "{item} closed"),
             ProviderEvent::MessageTaken { frame } => writeln!(all, "taken {}", frame.0),
+            ProviderEvent::TurnClaimed { frame } => writeln!(all, "turn of {}", frame.0),
             ProviderEvent::MessageFailed { frame, proof, text } => {
                 writeln!(all, "message failed {} {proof:?} {text}", frame.0)
             }

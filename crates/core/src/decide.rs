@@ -132,6 +132,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
             d.row(Row::ItemClosed { item });
         }
         ProviderEvent::MessageTaken { frame } => message::taken(d, frame),
+        ProviderEvent::TurnClaimed { frame } => message::claims(d, frame),
         ProviderEvent::MessageFailed { frame, proof, text } => {
             message::failed(d, frame, proof, text);
         }

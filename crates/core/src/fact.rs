@@ -341,6 +341,11 @@ pub enum Fact {
         #[serde(default)]
         message: Option<MessageId>,
     },
+    /// The turn that was taken for the agent's own turns out to be that of this message.
+    TurnClaimed {
+        turn: TurnId,
+        message: MessageId,
+    },
     TurnEnded {
         turn: TurnId,
         how: TurnEnd,

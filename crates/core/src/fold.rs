@@ -50,6 +50,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::SettledSuspected { .. }
         | Fact::MessageDisproved { .. } => delivery::fold_delivery(chat, fact),
         Fact::TurnOpened { .. }
+        | Fact::TurnClaimed { .. }
         | Fact::TurnEnded { .. }
         | Fact::InterruptRequested { .. }
         | Fact::ItemAdded { .. }
@@ -183,6 +184,11 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
             head.turns = turn.0;
             let open = OpenTurn { id: *turn, message: *message, since: at, interrupted: None };
             head.turn = Some(open);
+        }
+        Fact::TurnClaimed { turn, message } => {
+            if let Some(open) = head.turn.as_mut().filter(|open| open.id == *turn) {
+                open.message = Some(*message);
+            }
         }
         Fact::TurnEnded { turn, how, .. } => {
             head.turn.take_if(|open| open.id == *turn);

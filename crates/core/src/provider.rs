@@ -298,6 +298,12 @@ pub enum ProviderEvent {
         /// The frame.
         frame: FrameNo,
     },
+    /// The turn that runs, and that was taken for one of the agent's own, was opened by the message in this
+    /// frame.
+    TurnClaimed {
+        /// The frame.
+        frame: FrameNo,
+    },
     /// The agent answered a message with an error before any proof of taking.
     MessageFailed {
         /// The frame.

@@ -131,6 +131,7 @@ fn turns_and_prompts() -> Vec<Fact> {
     vec![
         Fact::TurnOpened { turn: TURN, message: Some(MESSAGE) },
         Fact::TurnOpened { turn: TURN, message: None },
+        Fact::TurnClaimed { turn: TURN, message: MESSAGE },
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(usage) },
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(costly) },
         Fact::TurnEnded { turn: TURN, how: TurnEnd::Lost, evidence: Evidence::Death, usage: None },

@@ -45,6 +45,9 @@ enum Running {
     No,
     /// The host was told of it: by a message that was taken, or by what the model says.
     Told,
+    /// The host was told of it by what the model says, and a message was in flight that may have opened
+    /// it: versions that name no messages say so later.
+    Unclaimed,
 }
 
 /// Whether somebody wants the turn to end.
@@ -62,6 +65,8 @@ pub(super) struct Turns {
     /// Oldest first.
     messages: Vec<InFlight>,
     running: Running,
+    /// Whether this version names the messages of a turn.
+    names: bool,
     interrupted: Interrupted,
     /// What the process had cost when it last said so, in millionths of a US dollar.
     cost: Option<u64>,
@@ -121,9 +126,9 @@ impl Turns {
     }
 
     /// The host is told of a turn: nobody has wanted this one to end.
-    fn begins(&mut self) {
+    fn begins(&mut self, running: Running) {
         if self.running == Running::No {
-            self.running = Running::Told;
+            self.running = running;
             self.interrupted = Interrupted::No;
         }
     }
@@ -135,9 +140,19 @@ impl Turns {
         let Some(message) = self.messages.iter_mut().find(begun) else { return };
         if message.way != Way::Taken {
             message.way = Way::Taken;
-            self.begins();
+            let unclaimed = self.running == Running::Unclaimed;
+            self.begins(Running::Told);
             out.push(ProviderEvent::MessageTaken { frame });
+            if unclaimed {
+                self.running = Running::Told;
+                out.push(ProviderEvent::TurnClaimed { frame });
+            }
         }
+    }
+
+    /// Whether a message is written that no turn has taken up.
+    fn waits(&self) -> bool {
+        self.messages.iter().any(|message| message.way == Way::Written)
     }
 
     /// The CLI has taken the message out of its queue again, before a turn took it up.
@@ -198,7 +213,8 @@ impl State {
     /// that is, where no message is known to have opened it.
     pub(super) fn says(&mut self, word: Word, out: &mut Vec<ProviderEvent>) {
         if self.turns.running == Running::No {
-            self.turns.begins();
+            let unnamed = self.turns.waits() && !self.turns.names;
+            self.turns.begins(if unnamed { Running::Unclaimed } else { Running::Told });
             out.push(ProviderEvent::Stirred);
         }
         self.prompts.heard(word, out);
@@ -206,6 +222,7 @@ impl State {
 
     /// The CLI names messages that a turn has taken up.
     pub(super) fn names(&mut self, named: Option<&List<'_>>, out: &mut Vec<ProviderEvent>) {
+        self.turns.names |= named.is_some();
         for id in wire::texts(named) {
             self.replayed(&id, out);
         }

@@ -8,7 +8,7 @@ use crate::fact::{
     Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, StopWhy, WithdrawnWhy,
 };
 use crate::frame::Outgoing;
-use crate::head::{Delivery, Life, Phase, Queued, Strand};
+use crate::head::{Delivery, Life, Outstanding, Phase, Queued, Strand};
 use crate::ids::{FrameNo, MessageId, Subject};
 use crate::input::{Choice, Reply, Send};
 use crate::item::{Body, ItemKind, Notice, Role, Row};
@@ -160,6 +160,16 @@ pub(super) fn taken(d: &mut Draft<'_>, frame: FrameNo) {
         turn::open(d, Some(message));
     }
     offer::taken(d, message);
+}
+
+/// The turn that runs was opened by the message in this frame, as the agent tells only now.
+pub(super) fn claims(d: &mut Draft<'_>, frame: FrameNo) {
+    let taken = |o: &&Outstanding| o.frame == frame && o.state == Delivery::Taken;
+    let message = d.chat.head.outstanding.as_ref().filter(taken).map(|o| o.message);
+    let own = d.chat.head.turn.filter(|turn| turn.message.is_none()).map(|turn| turn.id);
+    if let (Some(message), Some(turn)) = (message, own) {
+        d.push(Fact::TurnClaimed { turn, message });
+    }
 }
 
 /// The agent answered a message with an error before any proof of taking.

@@ -147,6 +147,10 @@ pub(super) async fn turns_are_listed_backwards(b: impl Backend) {
     assert_eq!(ids(Some(4), 2).await, [2, 3]);
     assert_eq!(ids(Some(2), 2).await, [1]);
     assert_eq!(ids(Some(1), 2).await, [0_u32; 0]);
+    // One that was taken for the agent's own.
+    let claimed = Fact::TurnClaimed { turn: TurnId(6), message };
+    pen.put([Fact::TurnOpened { turn: TurnId(6), message: None }, claimed]).await;
+    assert_eq!(store.turn(pen.id, TurnId(6)).await.unwrap().unwrap().message, Some(message));
     let again = Fact::TurnOpened { turn: TurnId(3), message: None };
     let error = pen.refused([again], []).await;
     assert!(matches!(error, CommitError::Refused(_)), "{error}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use holdfast_core::fact::{Evidence, Fact, Place, WithdrawnWhy};
 use holdfast_core::head::Life;
-use holdfast_core::ids::{MessageId, PromptId};
+use holdfast_core::ids::{MessageId, PromptId, TurnId};
 use holdfast_core::item::{Body, Row};
 use holdfast_core::provider::{TaskEnd, TurnEnd};
 use holdfast_core::time::Micros;
@@ -137,7 +137,10 @@ fn apply_fact(
         | Fact::MessageRequeued { message, .. }
         | Fact::MessageWithdrawn { message, .. } => move_message(chat, *message, fact, touched),
 
-        Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
+        Fact::TurnOpened { .. }
+        | Fact::TurnClaimed { .. }
+        | Fact::TurnEnded { .. }
+        | Fact::InterruptRequested { .. } => {
             return apply_turn(chat, unit, fact, touched);
         }
         Fact::ItemAdded { item, place, kind, role, turn } => {
@@ -293,12 +296,16 @@ fn apply_turn(
                 return Err(CommitError::Refused(format!("{id} was opened before")));
             }
             touched.add(What::Turn(id));
-            if let Some(row) = message.and_then(|message| chat.messages.get_mut(&message)) {
-                Arc::make_mut(row).turn = Some(id);
-                if let Some(item) = row.item {
-                    touched.add(What::Item(item));
-                }
+            if let Some(message) = message {
+                turn_of(chat, message, id, touched);
             }
+        }
+        Fact::TurnClaimed { turn, message } => {
+            if let Some(row) = chat.turns.get_mut(turn) {
+                Arc::make_mut(row).message = Some(*message);
+            }
+            touched.add(What::Turn(*turn));
+            turn_of(chat, *message, *turn, touched);
         }
         Fact::TurnEnded { turn, how, evidence, usage } => {
             if let Some(row) = chat.turns.get_mut(turn).filter(|row| row.ended.is_none()) {
@@ -312,6 +319,15 @@ fn apply_turn(
         _ => {}
     }
     Ok(())
+}
+
+/// A message has this turn.
+fn turn_of(chat: &mut StoredChat, message: MessageId, turn: TurnId, touched: &mut Touched) {
+    let Some(row) = chat.messages.get_mut(&message) else { return };
+    Arc::make_mut(row).turn = Some(turn);
+    if let Some(item) = row.item {
+        touched.add(What::Item(item));
+    }
 }
 
 fn move_prompt(

@@ -72,6 +72,7 @@ kinds! {
     Fact::MessageDoubted { .. } => "message_doubted",
     Fact::MessageRequeued { .. } => "message_requeued",
     Fact::TurnOpened { .. } => "turn_opened",
+    Fact::TurnClaimed { .. } => "turn_claimed",
     Fact::TurnEnded { .. } => "turn_ended",
     Fact::InterruptRequested { .. } => "interrupt_requested",
     Fact::ItemAdded { .. } => "item_added",

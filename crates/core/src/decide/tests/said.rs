@@ -62,6 +62,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
             Some(message) => format!("{turn} opened by {}", name(message)),
             None => format!("{turn} opened"),
         },
+        Fact::TurnClaimed { turn, message } => format!("{turn} is of {}", name(message)),
         Fact::TurnEnded { turn, how, evidence, .. } => {
             format!("{turn} {} {}", lower(how), lower(evidence))
         }

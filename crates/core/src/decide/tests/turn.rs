@@ -148,3 +148,17 @@ fn a_stop_while_the_agent_starts_holds_the_message_that_it_starts_for() {
     scene.born().ready();
     assert_eq!((scene.at_agent(), scene.queue()), (None, vec!["m0".to_owned()]));
 }
+
+#[test]
+fn a_turn_that_was_taken_for_the_agents_own_is_of_the_message_that_opened_it() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", TELLS).written().stirred();
+    assert_eq!(scene.last(), ["t1 opened"], "whose it is, is not known yet");
+    let frame = scene.frame();
+    scene.says(ProviderEvent::TurnClaimed { frame });
+    assert!(scene.last.is_empty(), "nothing is taken yet");
+    scene.taken().says(ProviderEvent::TurnClaimed { frame });
+    assert_eq!(scene.last(), ["t1 is of m0"]);
+    scene.ends(TurnEnd::Completed);
+    assert_eq!(scene.last(), ["t1 completed agent", "settled m0 agent"]);
+}

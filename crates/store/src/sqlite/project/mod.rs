@@ -117,9 +117,10 @@ impl Projection<'_> {
             | Fact::MessageDisproved { .. }
             | Fact::MessageDoubted { .. }
             | Fact::MessageRequeued { .. } => self.message_fact(fact),
-            Fact::TurnOpened { .. } | Fact::TurnEnded { .. } | Fact::InterruptRequested { .. } => {
-                self.turn_fact(seq, fact)
-            }
+            Fact::TurnOpened { .. }
+            | Fact::TurnClaimed { .. }
+            | Fact::TurnEnded { .. }
+            | Fact::InterruptRequested { .. } => self.turn_fact(seq, fact),
             Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => self.item_fact(fact),
             Fact::PromptOpened { .. }
             | Fact::PromptAnswered { .. }

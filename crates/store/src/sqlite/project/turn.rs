@@ -28,6 +28,13 @@ impl Projection<'_> {
                     self.message_turn(*message, turn.0)?;
                 }
             }
+            Fact::TurnClaimed { turn, message } => {
+                let sql = "UPDATE turns SET message = ? WHERE chat = ? AND id = ?";
+                let uuid = *message.uuid().as_bytes();
+                self.db.prepare_cached(sql)?.execute(params![uuid, self.key, turn.0])?;
+                self.touched.add(What::Turn(*turn));
+                self.message_turn(*message, turn.0)?;
+            }
             Fact::TurnEnded { turn, how, evidence, usage } => {
                 let usage = usage.as_ref().map(serde_json::to_string).transpose()?;
                 let sql = "UPDATE turns SET how = ?, evidence = ?, ended_at = ?, usage = ?

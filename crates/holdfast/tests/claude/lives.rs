@@ -1,0 +1,209 @@
+//! What dies and what goes on: the host alone, everything, and how a chat is carried on with its own
+//! session.
+
+use std::fs;
+
+use holdfast_pinned::{CLAUDE, Pinned};
+use holdfast_testkit::claude::bash;
+use holdfast_testkit::host::TestHost;
+use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::{proc, scenario};
+use serde_json::{Value, json};
+
+use crate::lab::{Lab, VERSIONS, choose, open_prompt, transcript, turns};
+
+const CONTINUES: &str = "was stopped from outside";
+
+/// Resumes the offer of a chat, and waits until nothing is left of it and the chat rests.
+fn resume(host: &TestHost<'_>, chat: &str) {
+    let result = host.resume(chat);
+    assert_eq!(result["outcome"], "pending", "{result}");
+    host.wait("the offer's end", || !scenario::has_offer(host, chat));
+    host.wait_shown(chat, "idle");
+}
+
+/// The messages of people and the host that the model was told, in order.
+fn sent(lab: &Lab) -> Vec<String> {
+    let told = lab.told();
+    told.iter().filter_map(|said| said.strip_prefix("user: ").map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_killed_host_finds_it_again_and_misses_nothing() {
+    const STREAM: &str = "[[slow-stream 120 25]]";
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let message = host.send(&chat, STREAM);
+        host.wait("the middle of the stream", || host.said(&chat).contains("chunk 30 "));
+        let pid = lab.agent();
+        host.kill();
+        assert!(proc::is_alive(pid));
+
+        let host = lab.place.start();
+        host.wait_message(&chat, &message, "settled");
+        let whole: String = (1..=120).map(|number| format!("chunk {number} ")).collect();
+        assert_eq!(host.said(&chat).trim_end(), whole.trim_end(), "nothing lost, nothing doubled");
+        assert_eq!(lab.agent(), pid, "the same process");
+        assert_eq!(lab.model.turns().len(), 1);
+        assert_eq!(host.chat(&chat)["offer"], Value::Null);
+        let next = host.send(&chat, "[[say and on]]");
+        host.wait_message(&chat, &next, "settled");
+        assert_eq!(sent(&lab), [STREAM, "[[say and on]]"]);
+        host.stop();
+    }
+}
+
+#[test]
+fn a_prompt_outlives_the_host_and_is_answered_to_the_next() {
+    let lab = Lab::new(&CLAUDE);
+    let host = lab.place.start();
+    let chat = host.open_with("claude");
+    let script = one_by_one(&[&bash("touch f.txt && echo made"), "[[say done]]"]);
+    let message = host.send(&chat, &script);
+    open_prompt(&host, &chat);
+    host.kill();
+    let host = lab.place.start();
+    choose(&host, &chat, "allow");
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(lab.told().last().unwrap(), "tool: made");
+    assert_eq!(lab.model.turns().len(), 2, "nothing twice");
+    host.stop();
+}
+
+/// What is cut at one point, and what its offer says.
+struct Cut {
+    script: String,
+    says: &'static str,
+    /// Whether it is as far as it is to be.
+    there: fn(&TestHost<'_>, &str) -> bool,
+}
+
+fn cuts() -> Vec<Cut> {
+    vec![
+        Cut {
+            script: "[[say half]] [[hang 600]]".to_owned(),
+            says: "Was mid-reply",
+            there: |host, chat| host.said(chat).ends_with("half"),
+        },
+        Cut {
+            // Changes of files are not asked about in this mode, programs are.
+            script: one_by_one(&[&bash("python3 -c 'print(7)'"), "[[say done]]"]),
+            says: "Waiting for your approval: Bash: python3 -c 'print(7)'",
+            there: |host, chat| host.chat(chat)["status"]["shown"] == "blocked",
+        },
+    ]
+}
+
+fn killed_and_resumed(version: &Pinned, cut: &Cut) {
+    const FIRST: &str = "remember this [[say I remember]]";
+    let lab = Lab::new(version);
+    let host = lab.place.start();
+    let chat = host.open_with("claude");
+    host.request("PATCH", &format!("/chats/{chat}"), Some(&json!({ "mode": "acceptEdits" })));
+    let first = host.send(&chat, FIRST);
+    host.wait_message(&chat, &first, "settled");
+    let message = host.send(&chat, &cut.script);
+    host.wait("the point of the cut", || (cut.there)(&host, &chat));
+    lab.wait_written(&cut.script);
+    host.kill_everything();
+    let before = lab.model.turns().len();
+
+    let host = lab.place.start();
+    let offer = host.wait_offer(&chat);
+    assert_eq!(offer["summary"]["text"], cut.says);
+    assert_eq!((&offer["cause"], &offer["needs_choice"]), (&json!("host_lost"), &json!(false)));
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(lab.model.turns().len(), before, "nothing was sent by itself");
+    resume(&host, &chat);
+    let told = sent(&lab);
+    assert_eq!(told[..2], [FIRST, &cut.script], "the same session, the cut message once");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains(CONTINUES), "{told:?}");
+    assert_eq!(turns(&host, &chat).len(), 3);
+    assert_eq!(host.chat(&chat)["mode"], "acceptEdits", "as before");
+    let next = host.send(&chat, "and now?");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(sent(&lab).len(), 4);
+    host.stop();
+}
+
+#[test]
+fn killed_with_everything_it_carries_on_with_its_own_session() {
+    for version in VERSIONS {
+        for cut in cuts() {
+            killed_and_resumed(version, &cut);
+        }
+    }
+}
+
+/// The CLI writes a message down only some time after it has taken it: killed before, it has lost it.
+#[test]
+fn a_message_that_the_session_has_lost_is_sent_again() {
+    const FIRST: &str = "remember this [[say I remember]]";
+    const CUT: &str = "[[say half]] [[hang 600]]";
+    for before in [vec![FIRST], vec![]] {
+        let lab = Lab::new(&CLAUDE);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        for message in &before {
+            let first = host.send(&chat, message);
+            host.wait_message(&chat, &first, "settled");
+        }
+        let cut = host.send(&chat, CUT);
+        host.wait("the half", || host.said(&chat).ends_with("half"));
+        lab.wait_written(CUT);
+        host.kill_everything();
+        // What a kill within the first hundred milliseconds leaves, whenever this one came.
+        lab.lose(CUT);
+
+        let host = lab.place.start();
+        let offer = host.wait_offer(&chat);
+        assert_eq!(offer["needs_choice"], false);
+        host.wait_message(&chat, &cut, "refused");
+        let asked = lab.model.turns().len();
+        let result = host.resume(&chat);
+        assert_eq!(result["outcome"], "pending", "{result}");
+        host.wait("the continuation, then the message", || lab.model.turns().len() == asked + 2);
+        let told = sent(&lab);
+        assert_eq!(told.len(), before.len() + 2, "{told:?}");
+        assert_eq!(told[..before.len()], before[..]);
+        assert!(told[before.len()].contains(CONTINUES), "right after the continuation: {told:?}");
+        host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+        host.wait_message(&chat, &cut, "settled");
+        host.stop();
+    }
+}
+
+#[test]
+fn a_session_that_is_gone_is_begun_anew_with_a_recap() {
+    let lab = Lab::new(&CLAUDE);
+    let host = lab.place.start();
+    let chat = host.open_with("claude");
+    let first = host.send(&chat, "remember this [[say I remember]]");
+    host.wait_message(&chat, &first, "settled");
+    let cut = host.send(&chat, "[[say half]] [[hang 600]]");
+    host.wait("the half", || host.said(&chat).ends_with("half"));
+    lab.wait_written("half");
+    host.kill_everything();
+    fs::remove_dir_all(lab.projects()).unwrap();
+
+    let host = lab.place.start();
+    host.wait_offer(&chat);
+    host.wait_message(&chat, &cut, "unknown");
+    assert_eq!(host.resume_with(&chat, "arrived")["outcome"], "pending");
+    host.wait("the failure", || {
+        let failures = host.get("/offers")["failures"].clone();
+        failures.as_array().unwrap().iter().any(|failure| failure["code"] == "session_not_found")
+    });
+    let body = json!({ "chats": [{ "chat": chat, "fresh": true, "recap": "What was before." }] });
+    let result = host.post("/offers/resume", &body).ok()["results"][0].clone();
+    assert_eq!(result["outcome"], "pending", "{result}");
+    host.wait("the offer's end", || !scenario::has_offer(&host, &chat));
+    host.wait_shown(&chat, "idle");
+    assert_eq!(lab.told(), ["user: What was before."], "a new session");
+    let shown = transcript(&host, &chat);
+    assert!(!shown.iter().any(|line| line.starts_with("unrecognised")), "{shown:#?}");
+    host.stop();
+}

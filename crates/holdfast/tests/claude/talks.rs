@@ -1,0 +1,59 @@
+//! Turns, tools and what is asked, as the API shows them.
+
+use holdfast_testkit::claude::bash;
+use holdfast_testkit::scripted::one_by_one;
+use serde_json::json;
+
+use crate::lab::{Lab, VERSIONS, choose, transcript, turns};
+
+#[test]
+fn it_talks_runs_what_is_allowed_and_stops_when_told() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let first = host.send(&chat, "[[think hm]] [[say one two three]]");
+        host.wait_message(&chat, &first, "settled");
+        assert_eq!(
+            transcript(&host, &chat),
+            ["user: [[think hm]] [[say one two three]]", "thinking: hm", "agent: one two three"]
+        );
+        assert_eq!(lab.told(), ["user: [[think hm]] [[say one two three]]"]);
+
+        let tool = one_by_one(&[&bash("touch f.txt && echo made"), "[[say well done]]"]);
+        let second = host.send(&chat, &tool);
+        let prompt = crate::lab::open_prompt(&host, &chat);
+        assert_eq!(host.chat(&chat)["status"]["shown"], "blocked");
+        assert!(!lab.place.work_dir().join("f.txt").exists(), "nothing runs before it is allowed");
+        assert_eq!(prompt["label"], "Bash: touch f.txt && echo made");
+        choose(&host, &chat, "allow");
+        host.wait_message(&chat, &second, "settled");
+        assert!(lab.place.work_dir().join("f.txt").exists());
+        let shown = transcript(&host, &chat);
+        assert_eq!(
+            shown[4..],
+            [
+                "Bash: a test completed: made",
+                "approval Bash: touch f.txt && echo made answered allow taken",
+                "agent: well done"
+            ],
+            "{shown:#?}"
+        );
+        assert_eq!(lab.told().last().unwrap(), "tool: made");
+
+        let endless = host.send(&chat, "[[slow-stream 100000 20]]");
+        host.wait("the first chunks", || host.said(&chat).contains("chunk 2"));
+        host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+        host.wait_message(&chat, &endless, "settled");
+        let last = host.send(&chat, "[[say still here]]");
+        host.wait_message(&chat, &last, "settled");
+        assert!(host.said(&chat).ends_with("still here"));
+        let ended: Vec<String> = turns(&host, &chat)
+            .iter()
+            .map(|turn| turn.split(' ').next_back().unwrap().to_owned())
+            .collect();
+        assert_eq!(ended, ["completed", "completed", "interrupted", "completed"]);
+        assert!(host.stop().success());
+        assert_eq!(lab.place.processes(), [0; 0]);
+    }
+}
