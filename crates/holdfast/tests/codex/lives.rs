@@ -100,7 +100,7 @@ fn a_message_that_its_thread_lacks_is_sent_again_after_the_continuation() {
     proc::signal(agent(&lab.place), Signal::STOP).unwrap();
     let lost = host.send(&chat, "[[say two]]");
     host.wait_message(&chat, &lost, "handed");
-    host.wait("the frame to be written", || host.chat(&chat)["status"]["shown"] == "working");
+    host.wait("the frame in the pipe", || unread(&lab) > 0);
     host.kill_everything();
 
     let host = lab.place.start();
@@ -117,25 +117,46 @@ fn a_message_that_its_thread_lacks_is_sent_again_after_the_continuation() {
     host.stop();
 }
 
+/// Codex writes a thread down with its first turn: what died before has none to bring back, and has
+/// lost nothing by that.
 #[test]
-fn a_first_message_that_was_never_written_down_begins_another_thread() {
-    let lab = Lab::new();
-    let host = lab.place.start();
-    let chat = open(&host, &lab, "auto");
-    let lost = host.send(&chat, "[[gate on]] [[say one]]");
-    // The thread stands before the message is handed over; only then is it stopped from reading.
-    host.wait("a ready agent", || host.chat(&chat)["model"] == codex::MODEL);
-    host.kill_everything();
+fn a_thread_that_was_never_written_down_is_begun_again() {
+    for reads in [true, false] {
+        let mut lab = Lab::new();
+        // The thread stands, and its first message is not written to the agent.
+        let fault = "HOLDFAST_FAULT".to_owned();
+        lab.place.env.insert(fault.clone(), "host.frame.write.before:5".to_owned());
+        let host = lab.place.start();
+        let chat = open(&host, &lab, "auto");
+        let lost = host.send(&chat, "[[say one]]");
+        host.wait_end();
+        lab.place.env.remove(&fault);
+        if !reads {
+            // It is written, and nobody reads it.
+            proc::signal(agent(&lab.place), Signal::STOP).unwrap();
+            let host = lab.place.start();
+            host.wait_message(&chat, &lost, "handed");
+            host.wait("the frame in the pipe", || unread(&lab) > 0);
+            host.kill();
+        }
+        lab.place.kill_agents();
 
-    let host = lab.place.start();
-    host.wait("the offer", || scenario::has_offer(&host, &chat));
-    lab.model.open("on");
-    resume(&host, &chat);
-    host.wait_message(&chat, &lost, "settled");
-    host.wait_shown(&chat, "idle");
-    let said = host.said(&chat);
-    assert!(lab.asked("[[gate on]] [[say one]]") <= 2, "{said}");
-    host.stop();
+        let host = lab.place.start();
+        host.wait("the offer", || scenario::has_offer(&host, &chat));
+        assert_eq!(lab.model.turns().len(), 0);
+        resume(&host, &chat);
+        host.wait_message(&chat, &lost, "settled");
+        host.wait_shown(&chat, "idle");
+        assert_eq!(lab.asked("[[say one]]"), 1);
+        assert_eq!(host.said(&chat).matches("one").count(), 1, "{}", host.said(&chat));
+        host.stop();
+    }
+}
+
+/// Bytes that were written to the agent and that it has not read.
+fn unread(lab: &Lab) -> u64 {
+    let stdin = std::fs::File::open(format!("/proc/{}/fd/0", agent(&lab.place))).unwrap();
+    rustix::io::ioctl_fionread(stdin).unwrap()
 }
 
 #[test]
