@@ -33,7 +33,7 @@ impl Takes {
     pub(crate) fn forms(self, attached: &[(&str, u64)]) -> Vec<Form> {
         let mut room = INLINE_BYTES_MAX;
         let form = |(kind, bytes): &(&str, u64)| {
-            let form = if self.image && IMAGES.contains(kind) && *bytes <= IMAGE_BYTES_MAX {
+            let form = if self.image && is_image(kind) && *bytes <= IMAGE_BYTES_MAX {
                 Form::Image
             } else if self.embedded && is_text(kind) && *bytes <= TEXT_BYTES_MAX {
                 Form::Text
@@ -50,6 +50,11 @@ impl Takes {
         };
         attached.iter().map(form).collect()
     }
+}
+
+/// Whether models know images of this type.
+pub(crate) fn is_image(kind: &str) -> bool {
+    IMAGES.contains(&kind)
 }
 
 fn is_text(kind: &str) -> bool {

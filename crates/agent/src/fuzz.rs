@@ -24,8 +24,14 @@ use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
-/// The session that stands when the first line of the input comes.
-const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+/// What makes the session of a kind stand before the first line of the input comes.
+const ACP_STARTED: [&[u8]; 2] =
+    [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const CODEX_STARTED: [&[u8]; 3] = [
+    br#"{"id":1,"result":{}}"#,
+    br#"{"id":3,"result":{}}"#,
+    br#"{"id":4,"result":{"thread":{"id":"s"}}}"#,
+];
 
 /// The same, of Claude Code.
 const CLAUDE_STARTED: [&[u8]; 1] =
@@ -42,7 +48,7 @@ const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 /// on in another way after it was; an event names an item, prompt or task that was never told; or a
 /// frame is anything but one line.
 pub fn acp(data: &[u8]) {
-    play(AgentKind::Acp, &STARTED, data);
+    play(AgentKind::Acp, &ACP_STARTED, data);
 }
 
 /// Plays the input to a codec of Claude Code whose session stands. Its attempt has the id 0, so that the
@@ -50,9 +56,18 @@ pub fn acp(data: &[u8]) {
 ///
 /// # Panics
 ///
-/// As [`acp`].
+/// As [`acp`] does.
 pub fn claude(data: &[u8]) {
     play(AgentKind::Claude, &CLAUDE_STARTED, data);
+}
+
+/// Plays the input to a codec of Codex whose thread `s` stands.
+///
+/// # Panics
+///
+/// As [`acp`].
+pub fn codex(data: &[u8]) {
+    play(AgentKind::Codex, &CODEX_STARTED, data);
 }
 
 fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
@@ -63,6 +78,8 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
     let (state, events) = CodecState::start(kind, &spec);
@@ -207,6 +224,7 @@ impl Run {
                 | ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
+                | ProviderEvent::StoreAnswered { .. }
                 | ProviderEvent::MessageTaken { .. }
                 | ProviderEvent::TurnClaimed { .. }
                 | ProviderEvent::MessageFailed { .. }

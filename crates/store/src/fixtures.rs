@@ -253,6 +253,10 @@ fn attempts() -> Vec<Fact> {
             method: text("initialize"),
             params: text("{}"),
         })),
+        issued(Outgoing::Protocol(ProtocolFrame::Notification {
+            method: text("initialized"),
+            params: text("{}"),
+        })),
         issued(Outgoing::Protocol(ProtocolFrame::Reply {
             id: text("7"),
             outcome: text("\"result\":null"),

@@ -24,7 +24,10 @@ impl State {
     ) -> Result<Vec<u8>, EncodeError> {
         let not_json = |source| EncodeError::NotJson { frame, source };
         let line = match out {
-            Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
+            Outgoing::Protocol(
+                ProtocolFrame::Request { method, params }
+                | ProtocolFrame::Notification { method, params },
+            ) => {
                 let mut request: Map<String, Value> =
                     serde_json::from_str(params).map_err(not_json)?;
                 request.insert("subtype".to_owned(), json!(method));

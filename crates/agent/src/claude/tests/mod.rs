@@ -22,6 +22,8 @@ fn spec() -> SessionSpec {
         cwd: "/w".to_owned(),
         handle: None,
         fork_of: None,
+        sought: Vec::new(),
+        holds: 0,
         history: History::Skip,
         model: None,
         mode: None,
