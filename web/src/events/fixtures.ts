@@ -10,6 +10,7 @@ export function aRow(id: string, more: Partial<Row>): Row {
     agent: "demo",
     model: null,
     mode: null,
+    forked_from: null,
     project: null,
     cwd: "/home/a",
     state: "open",

@@ -107,7 +107,9 @@ export function page(state: State, chat: string, got: ItemPage): State {
   const open = state.open;
   if (open?.id !== chat) return state;
   const first = open.items[0];
-  const older = !first || (got.items[0] && got.items[0].seq < first.seq);
+  // Not every transcript begins at the first place: nothing lies before an empty page.
+  const oldest = got.items[0];
+  const older = !first || !oldest || oldest.seq < first.seq;
   const before = older || open.before === undefined ? got.next : open.before;
   // What changed long before the first page, while it was asked for, comes with its own page.
   const from = open.before === undefined ? (got.items[0]?.seq ?? 0) : 0;
