@@ -51,7 +51,7 @@ test("a chat is forked at its end, and the other agent knows what was said", asy
   await transcript().getByRole("button", { name: "Fork from here" }).click();
   const second = await elsewhere(first);
   const notice = transcript().getByText("This chat was forked from “The shop” here");
-  await notice.getByText("What is older than what is shown here is there.").waitFor();
+  await notice.getByText("Anything older than what is shown here is there.").waitFor();
   expect(await said(page)).toEqual(["one"]);
   await header().getByRole("link", { name: "“The shop”" }).waitFor();
   expect((await host.call<Row>("GET", `/chats/${second}`)).forked_from).toBe(first);
@@ -104,7 +104,7 @@ test("a fork says when the chat that it came from is gone, and whenever it goes"
   await header().getByRole("link", { name: "“Short-lived”" }).waitFor();
   await host.call("DELETE", `/chats/${first}`);
   await header().getByText("forked from a chat that is not there any more").waitFor();
-  await transcript().getByText("What was older than what is shown here is gone with it.").waitFor();
+  await transcript().getByText("Anything older than what is shown here is gone with it.").waitFor();
   await page.reload();
   await header().getByText("forked from a chat that is not there any more").waitFor();
   expect(await said(page)).toEqual(["here"]);

@@ -66,13 +66,15 @@ export function Header({ row }: { row: Row }) {
             className="line-clamp-2 text-sm wrap-anywhere text-soft md:line-clamp-1"
             title={row.cwd}
           >
-            <Dot row={row} /> {factsOf(row).join(" · ")}
+            <Dot row={row} /> {agentOf(row).join(" · ")}
             {row.forked_from && (
               <>
                 {" · "}
                 <ForkedFrom chat={row.forked_from} />
               </>
             )}
+            {" · "}
+            {placeOf(row).join(" · ")}
           </p>
         </div>
         {row.pinned && <Sign name="pin" word={t("row.pinned")} />}
@@ -94,11 +96,15 @@ export function Header({ row }: { row: Row }) {
   );
 }
 
-/** The agent, with what it works and where. */
-function factsOf(row: Row): string[] {
+/** The agent, with what it works. */
+function agentOf(row: Row): string[] {
+  return [row.agent, ...[row.model, row.mode].filter((word) => word !== null)];
+}
+
+/** Where it works, and where the chat was put. */
+function placeOf(row: Row): string[] {
   const folder = row.folder ? [t("chat.inFolder", { folder: row.folder })] : [];
-  const tuned = [row.model, row.mode].filter((word) => word !== null);
-  return [row.agent, ...tuned, row.cwd, ...folder, ...row.tags.map((tag) => `#${tag}`)];
+  return [row.cwd, ...folder, ...row.tags.map((tag) => `#${tag}`)];
 }
 
 function Sign({ name, word }: { name: "pin" | "mute"; word: string }) {

@@ -79,10 +79,12 @@ function Grants({ row }: { row: Row }) {
         </ul>
       )}
       <FaultLine act={taking} />
-      <p role="status" className="text-sm wrap-anywhere">
+      <p role="status" className="text-sm wrap-anywhere empty:-mt-3">
         {ended}
       </p>
-      {running && <p className="text-sm text-soft">{t("grants.running")}</p>}
+      {running && (ended || grants?.length) && (
+        <p className="text-sm text-soft">{t("grants.running")}</p>
+      )}
     </DialogBody>
   );
 }

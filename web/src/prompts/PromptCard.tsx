@@ -28,10 +28,13 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
     }
   };
   const open = prompt.state === "open";
-  const heading = t(`prompt.${prompt.kind}`);
+  const granted = prompt.answer !== null && grantOf(prompt.answer) !== null;
+  const heading = t(granted ? "prompt.granted" : `prompt.${prompt.kind}`);
   return (
     <section
-      aria-label={heading}
+      // What waits for a person is a landmark; a transcript may hold many that do not any more.
+      role={open ? undefined : "group"}
+      aria-label={`${heading}: ${prompt.label}`}
       className={`rounded-lg border-2 px-4 py-3 ${open ? "border-warn bg-warn-ground" : "border-edge"}`}
     >
       <h3 className={`text-sm font-semibold ${open ? "text-warn" : "text-soft"}`}>{heading}</h3>

@@ -8,7 +8,7 @@ const PATHS = {
   send: "M12 19V5M6 11l6-6 6 6",
   close: "M6 6l12 12M18 6L6 18",
   pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6",
-  fork: "M7 4v7a4 4 0 0 0 4 4h2M7 4v16M13 12l4 3-4 3",
+  fork: "M7 4v16M7 17c6 0 10-3 10-10M12.5 10.5L17 6l4.5 4.5",
   mute: "M6 16V11a6 6 0 0 1 9-5M18 11v5H9M5 16h2M10 20h4M4 4l16 16",
 } as const;
 
