@@ -32,7 +32,7 @@ const send = async (text: string) => {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
 };
 const menu = async (item: string) => {
-  await main().getByRole("button", { name: "More" }).click();
+  await main().getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 };
 const goTo = (chat: string) => page.goto(`${host.url}/chats/${chat}`);
@@ -50,7 +50,7 @@ test("a chat is forked at its end, and the other agent knows what was said", asy
   await until("it is said", async () => (await said(page)).includes("one"));
   await transcript().getByRole("button", { name: "Fork from here" }).click();
   const second = await elsewhere(first);
-  const notice = transcript().getByText("This chat was forked from “The shop” here");
+  const notice = transcript().getByText("Here this chat was forked from “The shop”.");
   await notice.getByText("Anything older than what is shown here is there.").waitFor();
   expect(await said(page)).toEqual(["one"]);
   await header().getByRole("link", { name: "“The shop”" }).waitFor();
@@ -79,17 +79,40 @@ test("what cannot be forked is said where it was asked for", async () => {
   await menu("Fork");
   const alert = main().getByRole("alert");
   await alert.getByText("Nothing was said here yet that could be forked.").waitFor();
-  await send("[[say a]] [[approve make]]");
-  await page.getByRole("region", { name: "Needs your approval" }).waitFor();
+  await send("[[say a]] [[slow 600]]");
+  await until("it is said", async () => (await said(page)).includes("a"));
   expect(await page.getByRole("button", { name: "Fork from here" }).count()).toBe(0);
   await menu("Fork");
   await alert.getByText("A turn is running. Wait for its end, or stop it.").waitFor();
   await accessible(page);
   expect(here()).toBe(chat);
-  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
   await idle(chat);
   await menu("Fork");
   await elsewhere(chat);
+});
+
+test("who went on meanwhile is not taken to the fork", async () => {
+  const chat = await host.chat({ title: "Slow host", message: "[[say so]]" });
+  const other = await host.chat({ title: "Elsewhere" });
+  await goTo(chat);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/fork", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await transcript().getByRole("button", { name: "Fork from here" }).click();
+  const list = page.getByRole("navigation", { name: "Open chats" });
+  await list.getByRole("link", { name: /Elsewhere/ }).click();
+  const answered = page.waitForResponse("**/fork");
+  release();
+  await (await answered).finished();
+  await list.getByRole("link", { name: /Slow host.*forked/ }).waitFor();
+  expect(here()).toBe(other);
+  await page.unroute("**/fork");
 });
 
 test("a fork says when the chat that it came from is gone, and whenever it goes", async () => {
@@ -101,6 +124,11 @@ test("a fork says when the chat that it came from is gone, and whenever it goes"
   // A closed chat is in no list, and still there.
   await host.call("POST", `/chats/${first}/close`, {});
   await page.reload();
+  await header().getByRole("link", { name: "“Short-lived”" }).click();
+  await page.getByText("This chat is closed.").waitFor();
+  await transcript().getByRole("button", { name: "Fork from here" }).click();
+  await elsewhere(first);
+  await goTo(second);
   await header().getByRole("link", { name: "“Short-lived”" }).waitFor();
   await host.call("DELETE", `/chats/${first}`);
   await header().getByText("forked from a chat that is not there any more").waitFor();
@@ -116,7 +144,9 @@ test("what a fork was not given is found upwards", async () => {
   const says = Array.from({ length: FORK_ITEMS_MAX + 20 }, (_, at) => `[[say part ${at + 1}.]]`);
   const first = await host.chat({ title: "Long", message: says.join("") });
   await idle(first);
-  await goTo(first);
+  // Where its end is not looked at, the end is where it is forked all the same.
+  await page.goto(`${host.url}/chats/${first}?at=5`);
+  await transcript().getByText("Found here").waitFor();
   await menu("Fork");
   const second = await elsewhere(first);
   const items = await host.call<ItemPage>("GET", `/chats/${second}/items?after=0&limit=1`);

@@ -34,7 +34,7 @@ const send = async (text: string) => {
 };
 const ran = (command: string) => host.notes().filter((note) => note.ran === command).length;
 const grants = async () => {
-  await main().getByRole("button", { name: "More" }).click();
+  await main().getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Allowed for good…" }).click();
   return page.getByRole("dialog", { name: "Allowed for good" });
 };
@@ -98,6 +98,10 @@ test("what is taken back is asked again", async () => {
   await accessible(page);
   await page.keyboard.press("Escape");
   await anotherAgent();
+  await grants();
+  await dialog.getByText("Nothing is allowed for good in this chat.").waitFor();
+  expect(await dialog.getByText("until it ends").count()).toBe(0);
+  await page.keyboard.press("Escape");
   await send("[[approve make test]]");
   await prompt().getByRole("button", { name: "Allow once" }).click();
   await until("it ran a fourth time", () => ran("make test") === 4);

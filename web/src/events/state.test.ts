@@ -33,6 +33,14 @@ describe("items", () => {
     expect(older.open?.before).toBeNull();
   });
 
+  it("end upwards at an empty page, whatever the first place is", () => {
+    const first = apply.page(looking(), "c", { items: [anItem("i21", 21, "21")], next: 21 });
+    expect(first.open?.before).toBe(21);
+    const ended = apply.page(first, "c", { items: [], next: null });
+    expect(ended.open?.before).toBeNull();
+    expect(texts(ended)).toEqual(["21"]);
+  });
+
   it("that changed far before the first page leave no hole", () => {
     const early = apply.changes(looking(), [item(anItem("i2", 2, "two"))]);
     const state = apply.page(early, "c", { items: [anItem("i9", 9, "nine")], next: 9 });

@@ -160,7 +160,7 @@ export const TEXTS = {
   "fork.named": "“{title}”",
   "fork.another": "another chat",
   "fork.gone": "a chat that is not there any more",
-  "fork.notice": "This chat was forked from {chat} here, and goes its own way from now on.",
+  "fork.notice": "Here this chat was forked from {chat}.",
   "fork.older.there": "Anything older than what is shown here is there.",
   "fork.older.gone": "Anything older than what is shown here is gone with it.",
   "fork.before": "What came before is in {chat}, from which this chat was forked.",
