@@ -216,9 +216,7 @@ async function loadPage(query: { before?: number; limit?: number }): Promise<voi
   const open = state.open;
   if (!open) return;
   const page = await call(to("GET", "/chats/{chat}/items", { at: { chat: open.id }, query }));
-  // Somebody may have gone on to another place, or a snapshot put others in place of what was here.
-  const same = state.open?.at === open.at && state.open.before === open.before;
-  if (same) set(apply.page(state, open.id, page));
+  set(apply.page(state, open.id, page, open));
 }
 
 /** A page at a time, in one direction. */

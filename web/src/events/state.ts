@@ -102,10 +102,14 @@ export function snapshot(state: State, told: Snapshot): State {
   };
 }
 
-/** A page of the transcript that was asked for: the newest one, or one before what is here. */
-export function page(state: State, chat: string, got: ItemPage): State {
+/**
+ * A page of the transcript that was asked for: the newest one, or one before what was here when it
+ * was `asked` for. Meanwhile somebody may have gone on to another place, or a snapshot have put other
+ * items there: it is not taken then.
+ */
+export function page(state: State, chat: string, got: ItemPage, asked = state.open): State {
   const open = state.open;
-  if (open?.id !== chat) return state;
+  if (open?.id !== chat || open.at !== asked?.at || open.before !== asked.before) return state;
   const first = open.items[0];
   // Not every transcript begins at the first place: nothing lies before an empty page.
   const oldest = got.items[0];
