@@ -8,6 +8,7 @@ use crate::effect::owes;
 use crate::head::{Chat, Life, Marks};
 use crate::ids::{ChatId, Seq};
 use crate::offer::Cause;
+use crate::provider::Capabilities;
 use crate::queue::{Held, held};
 use crate::time::Micros;
 
@@ -32,6 +33,9 @@ pub struct Summary {
     /// The chat that it was forked from.
     #[serde(default)]
     pub forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    #[serde(default)]
+    pub known: Capabilities,
     /// What is shown.
     pub shown: Shown,
     /// Since when.
@@ -81,6 +85,7 @@ impl Summary {
             model: head.model.clone(),
             mode: head.mode.clone(),
             forked_from: head.forked_from,
+            known: head.known,
             shown: shown(chat, &activity),
             since: head.shown_since,
             evidence: head.shown_by.clone(),

@@ -12,6 +12,7 @@
 //!   each time: the codec does not know when the host closes a turn that the agent opened by itself.
 
 mod asked;
+mod blocks;
 mod calls;
 mod content;
 mod encode;
@@ -36,6 +37,7 @@ use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::{ProtocolFrame, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
+use self::blocks::Takes;
 use self::calls::Calls;
 use self::handshake::{Opening, Outcome, Stage};
 use self::noise::Noise;
@@ -62,6 +64,9 @@ pub struct State {
     prompts: Prompts,
     tasks: Tasks,
     noise: Noise,
+    /// What it takes in a prompt.
+    #[serde(default)]
+    takes: Takes,
 }
 
 /// One line while it is taken in: what it was, for the case that nobody can read it.
@@ -84,6 +89,7 @@ impl State {
             prompts: Prompts::default(),
             tasks: Tasks::default(),
             noise: Noise::default(),
+            takes: Takes::default(),
         };
         (state, events)
     }
@@ -195,7 +201,11 @@ impl State {
     /// The agent answered a frame of the start.
     fn handshake(&mut self, outcome: Outcome<'_>, out: &mut Vec<ProviderEvent>) {
         let (stage, events) = match std::mem::replace(&mut self.stage, Stage::Failed) {
-            Stage::Initializing { spec } => handshake::initialized(spec, outcome),
+            Stage::Initializing { spec } => {
+                let told = outcome.as_ref().ok().copied().flatten();
+                self.takes = handshake::takes(told);
+                handshake::initialized(spec, outcome)
+            }
             Stage::Opening { opening, asked, capabilities, model, mode } => {
                 handshake::opened(opening, asked, capabilities, (model, mode), outcome)
             }

@@ -28,6 +28,8 @@ pub(crate) struct Row {
     /// The chat that it was forked from.
     #[schema(value_type = Option<ids::ChatId>)]
     forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    capabilities: Vec<words::Capability>,
     /// Its project.
     project: Option<String>,
     /// The directory in which the agent works.
@@ -178,6 +180,7 @@ impl Row {
             mode: summary.mode,
             project,
             forked_from: summary.forked_from,
+            capabilities: words::capabilities(summary.known),
             cwd: summary.cwd,
             state: words::life(summary.life),
             status: Status {
