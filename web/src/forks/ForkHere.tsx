@@ -11,8 +11,10 @@ import { fork } from "./fork.ts";
 export function ForkHere({ chat, last }: { chat: string; last: Item }) {
   const act = useAct();
   const rests = useHost((host) => {
-    const shown = host.chats.get(chat)?.status.shown;
-    return (shown === "idle" || shown === "monitoring") && host.open?.beyond === null;
+    const row = host.chats.get(chat);
+    // Where it cannot be, the menu of the chat gets the host's word for it.
+    if (!row?.capabilities.includes("fork") || host.open?.beyond !== null) return false;
+    return row.status.shown === "idle" || row.status.shown === "monitoring";
   });
   if (!rests || last.kind !== "message" || last.role !== "agent") return null;
   return (
