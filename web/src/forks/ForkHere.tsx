@@ -6,17 +6,15 @@ import { Button } from "../ui/Button.tsx";
 import { FaultLine } from "../ui/FaultLine.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { fork } from "./fork.ts";
+import { offersFork } from "./rests.ts";
 
 /** Stands below what the agent said last, once the chat rests: from here another way can be tried. */
 export function ForkHere({ chat, last }: { chat: string; last: Item }) {
   const act = useAct();
-  const rests = useHost((host) => {
-    const row = host.chats.get(chat);
-    // Where it cannot be, the menu of the chat gets the host's word for it.
-    if (!row?.capabilities.includes("fork") || host.open?.beyond !== null) return false;
-    return row.status.shown === "idle" || row.status.shown === "monitoring";
-  });
-  if (!rests || last.kind !== "message" || last.role !== "agent") return null;
+  const offered = useHost(
+    (host) => host.open?.beyond === null && offersFork(host.chats.get(chat), last),
+  );
+  if (!offered) return null;
   return (
     <div className="mt-1">
       <Button
