@@ -1,6 +1,6 @@
 import type { Browser, Page as Tab } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Item, Page } from "../src/events/wire.ts";
+import type { ItemPage } from "../src/events/wire.ts";
 import { accessible, context, faults, open, said, signedIn, until } from "./browser.ts";
 import { TestHost } from "./host.ts";
 
@@ -139,7 +139,7 @@ test("what is not known or was not taken is for the person to say", async () => 
   const times = (text: string) => host.notes().filter((note) => note.prompt === text).length;
   await until("the second time", () => times("[[error -32603]] doubt") === 2);
   await until("the second doubt", async () => {
-    const page = await host.call<Page<Item, number>>("GET", `/chats/${chat}/items`);
+    const page = await host.call<ItemPage>("GET", `/chats/${chat}/items`);
     return page.items[0]?.delivery?.state === "unknown";
   });
   await page.getByRole("button", { name: "It arrived" }).click();
@@ -178,7 +178,7 @@ test("a chat is named, found, closed, opened again and deleted", async () => {
     .getByRole("button", { name: "More" })
     .click();
   await accessible(page);
-  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("menuitem", { name: "Edit…" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("The shop");
   await page.getByRole("textbox", { name: "Title" }).press("Enter");
   await page.getByRole("heading", { name: "The shop" }).waitFor();
@@ -186,8 +186,10 @@ test("a chat is named, found, closed, opened again and deleted", async () => {
   const list = page.getByRole("navigation", { name: "Open chats" });
   await list.getByText("Another").waitFor();
   await page.getByRole("searchbox").fill("the shop");
-  await list.getByText("Another").waitFor({ state: "detached" });
-  await list.getByText("The shop").waitFor();
+  await list.waitFor({ state: "detached" });
+  const results = page.getByRole("navigation", { name: "Search results" });
+  await results.getByText("The shop").waitFor();
+  expect(await results.getByText("Another").count()).toBe(0);
   await page.getByRole("searchbox").fill("");
   await page
     .getByRole("region", { name: "Chat", exact: true })

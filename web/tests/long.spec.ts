@@ -59,3 +59,46 @@ test("a flood stays a page that can be used", async () => {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
   await until("the answer", async () => (await said(page)).includes("still here"));
 });
+
+test("a tool output of 5 MB is read whole, in ranges, byte by byte as the agent wrote it", async () => {
+  const size = 5_000_000;
+  const chat = await host.chat({ title: "Output", message: `[[output ${size}]]` });
+  const page = await signedIn(await context(browser), host, `/chats/${chat}`);
+  const ranges: [number, number][] = [];
+  page.on("request", (request) => {
+    const range = /bytes=(\d+)-(\d+)/.exec(request.headers().range ?? "");
+    if (range) ranges.push([Number(range[1]), Number(range[2])]);
+  });
+  const call = page.locator("details", { hasText: "bytes of output" }).last();
+  await call.locator("summary").click();
+  const more = call.getByRole("button", { name: /Show more/ });
+  await call.getByRole("button", { name: /Show more \(16 kB of 5.0 MB\)/ }).waitFor();
+  const have = () =>
+    call
+      .locator("pre")
+      .last()
+      .evaluate((pre) => pre.textContent?.length ?? 0);
+  let before = await have();
+  while (before < size) {
+    await more.click();
+    before = await until("more of it", async () => {
+      const now = await have();
+      return now > before && now;
+    });
+  }
+  expect(await more.count()).toBe(0);
+  // What the demo agent writes, again and again.
+  const wrote = "0123456789abcde\n".repeat(size / 16).slice(0, size);
+  const text = await call
+    .locator("pre")
+    .last()
+    .evaluate((pre) => pre.textContent ?? "");
+  expect(text.length).toBe(size);
+  expect(text === wrote).toBe(true);
+  // No range was large, and each began where the one before it ended.
+  expect(ranges.length).toBeGreaterThan(5);
+  const ends = ranges.map(([, end]) => end + 1);
+  expect(ranges.slice(1).map(([start]) => start)).toEqual(ends.slice(0, -1));
+  expect(ends.at(-1)).toBe(size);
+  expect(Math.max(...ranges.map(([start, end]) => end - start + 1))).toBeLessThanOrEqual(1 << 20);
+});

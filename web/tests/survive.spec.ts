@@ -77,6 +77,26 @@ test("a write outlives a reload of the page while the host is away", async () =>
   expect(row.user_messages).toBe(1);
 });
 
+test("a transcript that the host could not give is asked for again", async () => {
+  await host.chat({ title: "Later", message: "[[say here it is]]" });
+  const page = await signedIn(await context(browser), host);
+  // What stands between page and host answers instead of it.
+  let times = 0;
+  await page.route("**/items*", (route) => {
+    times += 1;
+    return route.fulfill({ status: 503, body: "try later" });
+  });
+  await page.getByRole("link", { name: /Later/ }).click();
+  const alert = page.getByRole("alert").getByText("The transcript could not be read: HTTP 503");
+  await alert.waitFor();
+  await accessible(page);
+  expect(times).toBe(1);
+  await page.unroute("**/items*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await until("it is there", async () => (await said(page)).includes("here it is"));
+  await alert.waitFor({ state: "detached" });
+});
+
 test("of two tabs that answer one wins, and the other is told", async () => {
   const chat = await host.chat({ title: "Race", message: "[[approve deploy]]" });
   const one = await signedIn(await context(browser), host, `/chats/${chat}`);

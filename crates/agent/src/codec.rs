@@ -43,6 +43,9 @@ pub struct SessionSpec {
     pub cwd: String,
     /// The session to bring back; none begins a new one.
     pub handle: Option<Handle>,
+    /// The session that a new one begins as a copy of, where there is none to bring back.
+    #[serde(default)]
+    pub fork_of: Option<Handle>,
     /// Whether the agent's store is to be asked.
     pub history: History,
     /// The model, in the agent's own words. Asked for only where the agent lists it.

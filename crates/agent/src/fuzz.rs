@@ -25,13 +25,16 @@ use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
 /// What makes the session of a kind stand before the first line of the input comes.
-const ACP_STARTED: [&[u8]; 2] =
-    [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
 const CODEX_STARTED: [&[u8]; 3] = [
     br#"{"id":1,"result":{}}"#,
     br#"{"id":3,"result":{}}"#,
     br#"{"id":4,"result":{"thread":{"id":"s"}}}"#,
 ];
+
+/// The same, of Claude Code.
+const CLAUDE_STARTED: [&[u8]; 1] =
+    [br#"{"type":"control_response","response":{"subtype":"success","request_id":"holdfast-1"}}"#];
 
 /// A text that would be two frames if it were not quoted.
 const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
@@ -44,7 +47,17 @@ const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 /// on in another way after it was; an event names an item, prompt or task that was never told; or a
 /// frame is anything but one line.
 pub fn acp(data: &[u8]) {
-    play(AgentKind::Acp, &ACP_STARTED, data);
+    play(AgentKind::Acp, &STARTED, data);
+}
+
+/// Plays the input to a codec of Claude Code whose session stands. Its attempt has the id 0, so that the
+/// id of a message is the number of its frame.
+///
+/// # Panics
+///
+/// As [`acp`].
+pub fn claude(data: &[u8]) {
+    play(AgentKind::Claude, &CLAUDE_STARTED, data);
 }
 
 /// Plays the input to a codec of Codex whose thread `s` stands.
@@ -60,6 +73,7 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
         handle: None,
+        fork_of: None,
         history: History::Ask,
         model: None,
         mode: None,
@@ -203,6 +217,7 @@ impl Run {
                     self.knows(self.tasks.contains(&task), "task");
                 }
                 ProviderEvent::Retuned { .. }
+                | ProviderEvent::SettingDeferred
                 | ProviderEvent::SettingRefused { .. }
                 | ProviderEvent::SessionMoved { .. }
                 | ProviderEvent::Ready { .. }

@@ -67,6 +67,7 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::Retuned { model, mode } => {
                 writeln!(all, "retuned {} {}", word(model), word(mode))
             }
+            ProviderEvent::SettingDeferred => writeln!(all, "setting deferred"),
             ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),
             ProviderEvent::SessionMoved { handle } => writeln!(all, "moved to {}", handle.leaf),
         };

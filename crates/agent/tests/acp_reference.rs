@@ -21,6 +21,7 @@ impl Talk {
         let spec = SessionSpec {
             cwd: "/w".to_owned(),
             handle: handle.map(|id| Handle { root: id.to_owned(), leaf: id.to_owned() }),
+            fork_of: None,
             history,
             model: Some("m2".to_owned()),
             mode: Some("plan".to_owned()),

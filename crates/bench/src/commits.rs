@@ -89,6 +89,7 @@ impl Chats {
                 slot: None,
                 model: None,
                 mode: None,
+                fork: None,
                 message: None,
             })?);
             units.push(self.unit(Command::PauseQueue)?);

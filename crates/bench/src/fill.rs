@@ -84,6 +84,7 @@ fn chat(n: usize) -> anyhow::Result<Unit> {
         slot: None,
         model: None,
         mode: None,
+        fork: None,
         message: Some(message),
     }))?;
     let says = |event| Input::Provider { attempt, event };

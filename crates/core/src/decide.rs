@@ -7,6 +7,8 @@
 mod attempt;
 mod chat;
 mod death;
+mod fork;
+mod grant;
 mod idle;
 mod message;
 mod offer;
@@ -80,6 +82,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
     }
     match command {
         Command::Open { .. } => chat::open(d, command),
+        Command::Fork { at } => fork::fork(d, at),
         Command::Change(change) => chat::change(d, change),
         Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),
@@ -98,6 +101,7 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
         Command::Answer { prompt, answer, by, device } => {
             prompt::answer(d, prompt, answer, by, device)
         }
+        Command::EndGrant { grant } => grant::end(d, grant),
         Command::Resume { recorded_at, choice, session, anyway } => {
             resume::resume(d, recorded_at, choice, session, anyway)
         }
@@ -150,6 +154,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::TaskEnded { task, how } => task::ended(d, task, how),
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
+        ProviderEvent::SettingDeferred => chat::setting_deferred(d),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),
         ProviderEvent::SessionMoved { handle } => attempt::session_moved(d, handle),
     }

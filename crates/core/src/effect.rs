@@ -7,7 +7,7 @@ use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
 use crate::head::{Attempt, Chat, Life, Phase, Prompt, Stranded};
 use crate::ids::{AttemptId, FrameNo};
-use crate::queue::next;
+use crate::queue::{held, next};
 
 /// What is to be done about the agent of a chat.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +43,13 @@ pub fn owed(chat: &Chat) -> Option<Owed> {
 pub fn asks(chat: &Chat) -> bool {
     let head = &chat.head;
     head.is_resuming() && head.stranded.iter().any(Stranded::is_asking)
+}
+
+/// Whether an agent has to be started to make the chat's session a copy of another chat's, before
+/// that one goes on.
+#[must_use]
+pub fn forks(chat: &Chat) -> bool {
+    chat.head.fork.is_some() && held(chat).is_none()
 }
 
 /// Whether a host that starts has to load this chat: it has an attempt, or a message that runs.

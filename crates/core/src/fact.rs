@@ -5,7 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Answer, Outgoing};
-use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use crate::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+};
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
 use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
@@ -194,6 +196,25 @@ pub enum OfferEnd {
     Replaced,
 }
 
+/// What another chat begins with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// The chat that it is forked from.
+    pub from: ChatId,
+    /// The place of the last item that both have.
+    pub at: u64,
+    /// The session that its own is a copy of.
+    pub handle: Handle,
+    /// How many messages that session holds at most.
+    pub messages: u64,
+    /// The ordinal of the last attempt.
+    pub attempts: u32,
+    /// The number of the last turn.
+    pub turns: u32,
+    /// The number of the last item of the host's own.
+    pub host_items: u32,
+}
+
 /// A past-tense event in the journal of one chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "snake_case")]
@@ -214,6 +235,9 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// It begins as another chat is now: it shows that chat's items up to `at`, and its agent begins
+    /// with a copy of that chat's session. Ids and places go on where the other's were.
+    ChatForked(Fork),
     /// The chat is called this.
     ChatTitled {
         title: String,
@@ -251,6 +275,8 @@ pub enum Fact {
         #[serde(default)]
         mode: Option<String>,
     },
+    /// The model or mode that a person wants is taken by the agent only when it is started.
+    SettingDeferred,
     /// The agent itself works with another model or mode from now on.
     AgentRetuned {
         #[serde(default)]
@@ -400,6 +426,19 @@ pub enum Fact {
     },
     PromptGone {
         prompt: PromptId,
+    },
+
+    /// A person allowed for this chat, for good, what an agent wanted to do.
+    GrantGiven {
+        grant: GrantId,
+        deed: String,
+        /// What is allowed, cut to a label.
+        label: String,
+        by: String,
+    },
+    /// A person took that back.
+    GrantEnded {
+        grant: GrantId,
     },
 
     TaskStarted {

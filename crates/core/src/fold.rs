@@ -21,6 +21,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
     chat.head.seq = Seq(chat.head.seq.0.saturating_add(1));
     match fact {
         Fact::ChatOpened { .. }
+        | Fact::ChatForked(_)
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
         | Fact::ChatPinned { .. }
@@ -29,6 +30,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
@@ -61,6 +63,8 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::AnswerTaken { .. }
         | Fact::AnswerLost { .. }
         | Fact::PromptGone { .. }
+        | Fact::GrantGiven { .. }
+        | Fact::GrantEnded { .. }
         | Fact::TaskStarted { .. }
         | Fact::TaskDetached { .. }
         | Fact::TaskEnded { .. } => fold_live(chat, fact, at),
@@ -139,6 +143,15 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.model.clone_from(model);
             head.mode.clone_from(mode);
         }
+        Fact::ChatForked(fork) => {
+            head.fork = Some(fork.handle.clone());
+            head.forked_from = Some(fork.from);
+            head.places = fork.at;
+            head.session_messages = fork.messages;
+            head.attempts = fork.attempts;
+            head.turns = fork.turns;
+            head.host_items = fork.host_items;
+        }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
         Fact::ChatTagged { tags } => head.marks.tags.clone_from(tags),
@@ -153,6 +166,7 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             let lives = |attempt: &Attempt| !attempt.retunes();
             head.tuned = head.attempt.as_ref().is_some_and(lives);
         }
+        Fact::SettingDeferred => head.tuned = head.attempt.is_some(),
         Fact::AgentRetuned { model, mode } => {
             if model.is_some() {
                 head.model.clone_from(model);
@@ -234,6 +248,13 @@ fn fold_live(chat: &mut Chat, fact: &Fact, at: Micros) {
             head.prompts.remove(prompt);
             aside.prompts.remove(prompt);
         }
+        Fact::GrantGiven { grant, deed, .. } => {
+            head.grants = grant.0;
+            aside.grants.insert(*grant, deed.clone());
+        }
+        Fact::GrantEnded { grant } => {
+            aside.grants.remove(grant);
+        }
         Fact::TaskStarted { task, kind, label, foreground } => {
             if head.tasks.len() < LIVE_TASKS_MAX {
                 head.tasks.insert(*task, Task { kind: *kind, since: at, foreground: *foreground });
@@ -300,8 +321,13 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 attempt.phase = Phase::Ready;
                 attempt.capabilities = *capabilities;
             }
+            head.known = *capabilities;
             if !head.attempt.as_ref().is_some_and(|attempt| attempt.left) {
-                if head.handle.as_ref().is_none_or(|old| old.root != handle.root) {
+                let fork = head.fork.take();
+                let copied = fork.is_some();
+                head.copied_from = fork.or(head.copied_from.take());
+                let another = head.handle.as_ref().is_none_or(|old| old.root != handle.root);
+                if another && !copied {
                     head.session_messages = 0;
                     head.settled = None;
                 }
@@ -316,6 +342,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         }
         Fact::SessionMoved { handle, .. } => {
             head.handle = Some(handle.clone());
+            head.copied_from = None;
             head.session_messages = 0;
             head.settled = None;
         }
@@ -430,6 +457,8 @@ fn fold_offer(chat: &mut Chat, fact: &Fact) {
         }
         Fact::SessionLeft { recap } => {
             head.handle = None;
+            head.fork = None;
+            head.copied_from = None;
             head.recap = Some(*recap);
             head.session_messages = 0;
             if let Some(attempt) = &mut head.attempt {

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::activity::Shown;
 use crate::fact::{Author, Paused, Secret, StopWhy};
 use crate::frame::Issued;
-use crate::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use crate::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
+};
 use crate::offer::{Cause, TaskCounts};
 use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind};
 use crate::time::Micros;
@@ -31,6 +33,8 @@ pub struct Aside {
     pub tasks: BTreeMap<TaskId, String>,
     /// What is asked by live prompts.
     pub prompts: BTreeMap<PromptId, Asked>,
+    /// What a person allowed for good: the deed of each grant; at most `GRANTS_MAX`.
+    pub grants: BTreeMap<GrantId, String>,
     /// Processes that outlived their tool call, as last seen; told anew by whoever serves the keeper.
     pub leftovers: Vec<crate::activity::Leftover>,
 }
@@ -369,6 +373,19 @@ pub struct Head {
     pub tuned: bool,
     /// The agent's session.
     pub handle: Option<Handle>,
+    /// The session that the chat's own has yet to be made a copy of.
+    #[serde(default)]
+    pub fork: Option<Handle>,
+    /// The session that the chat's own is a copy of, until a message was settled in it: some agents write
+    /// a copy down only with its first message, and make it anew if they died before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<Handle>,
+    /// The chat that it was forked from.
+    #[serde(default)]
+    pub forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    #[serde(default)]
+    pub known: Capabilities,
     /// The recap that a new session has yet to be told, before anything else.
     #[serde(default)]
     pub recap: Option<MessageId>,
@@ -403,6 +420,9 @@ pub struct Head {
     pub exempt: Option<MessageId>,
     /// Prompts that are not over.
     pub prompts: BTreeMap<PromptId, Prompt>,
+    /// The number of the last grant.
+    #[serde(default)]
+    pub grants: u32,
     /// Live tasks that are told apart.
     pub tasks: BTreeMap<TaskId, Task>,
     /// Live tasks beyond those.
@@ -437,6 +457,10 @@ impl Default for Head {
             marks: Marks::default(),
             tuned: false,
             handle: None,
+            fork: None,
+            copied_from: None,
+            forked_from: None,
+            known: Capabilities::default(),
             recap: None,
             session_messages: 0,
             attempts: 0,
@@ -453,6 +477,7 @@ impl Default for Head {
             paused: None,
             exempt: None,
             prompts: BTreeMap::new(),
+            grants: 0,
             tasks: BTreeMap::new(),
             more_tasks: TaskCounts::default(),
             leftovers: 0,

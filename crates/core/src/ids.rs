@@ -173,6 +173,24 @@ impl FromStr for TurnId {
 }
 id_as_text!(TurnId);
 
+/// What a person allowed for good in one chat, numbered within it from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GrantId(pub u32);
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "g{}", self.0)
+    }
+}
+impl FromStr for GrantId {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let n = text.strip_prefix('g').and_then(number);
+        n.map(Self).ok_or_else(|| InvalidId::new("grant", text))
+    }
+}
+id_as_text!(GrantId);
+
 /// The id that every accepted write with a life of its own returns. It names chat and subject, so
 /// that it is answered from the subject's own row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fact::{Author, Death, Secret, StopWhy};
+use crate::fact::{Author, Death, Fork, Secret, StopWhy};
 use crate::frame::Answer;
-use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, ReceiptId, TaskId};
+use crate::ids::{AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId};
 use crate::offer::Failure;
 use crate::provider::{ProviderEvent, StartFault};
 use crate::time::{Awake, Micros};
@@ -257,8 +257,15 @@ pub enum Command {
         slot: Option<String>,
         model: Option<String>,
         mode: Option<String>,
+        /// What it begins with, if it is forked from another chat.
+        fork: Option<Box<Fork>>,
         /// Its first message.
         message: Option<(MessageId, String, Author)>,
+    },
+    /// Somebody wants another chat that begins like this one, up to the item at this place. This one
+    /// stays as it is: what is answered is what the other one begins with.
+    Fork {
+        at: u64,
     },
     /// What a person calls the chat, how it is arranged, with what model and mode it works.
     Change(ChangeChat),
@@ -300,6 +307,10 @@ pub enum Command {
         answer: Answer,
         by: String,
         device: Option<String>,
+    },
+    /// What was allowed for good is asked again.
+    EndGrant {
+        grant: GrantId,
     },
     Close {
         leftovers: Leftovers,
@@ -345,6 +356,11 @@ pub enum Reply {
         #[serde(default)]
         receipt: Option<ReceiptId>,
     },
+    /// Another chat can begin like this one, so.
+    Forkable {
+        /// With what it begins.
+        fork: Box<Fork>,
+    },
     /// The message is durable.
     Accepted {
         /// Its receipt.
@@ -389,6 +405,7 @@ impl Reply {
             Self::Row | Self::Opened { .. } => true,
             Self::Done
             | Self::Chosen { .. }
+            | Self::Forkable { .. }
             | Self::Accepted { .. }
             | Self::Answered { .. }
             | Self::Resuming { .. }

@@ -133,6 +133,13 @@ pub enum Notice {
     AgentSays,
     /// The agent did not take a model or a mode.
     SettingRefused,
+    /// The chat begins here as another one was.
+    Forked {
+        /// That chat.
+        from: ChatId,
+    },
+    /// The agent's copy of the other chat's session holds more than the transcript shows.
+    ForkHoldsMore,
 }
 
 /// What an item holds beside its texts.

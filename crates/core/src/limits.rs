@@ -1,6 +1,12 @@
 //! The bounds that more than one room has to keep, each with its unit; a bound of one room stands in
 //! that room. `GET /host` lists those that a caller can meet.
 
+/// What a person may have allowed for good in one chat.
+pub const GRANTS_MAX: usize = 64;
+/// Items of another chat that a fork shows; what is before them is shown by that chat.
+pub const FORK_ITEMS_MAX: usize = 2000;
+/// Bytes of the texts of those items.
+pub const FORK_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes (UTF-8) of a message's text.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Characters (Unicode scalar values) of a title.

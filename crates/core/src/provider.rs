@@ -17,6 +17,18 @@ pub struct Handle {
     pub leaf: String,
 }
 
+/// From where in a conversation an agent can begin another one that knows what came before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forks {
+    /// From where the conversation is now.
+    AtTheEnd,
+    /// From nowhere, as far as this build knows.
+    #[default]
+    #[serde(other)]
+    Nowhere,
+}
+
 /// What this agent, in this attempt, can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -40,6 +52,23 @@ pub struct Capabilities {
     /// An approval can be given for another input than the agent proposed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub change_input: bool,
+    /// From where another conversation can be begun.
+    pub forks: Forks,
+}
+
+impl Capabilities {
+    /// Nothing beyond turns.
+    pub const NONE: Self = Self {
+        load: false,
+        resume: false,
+        steer: false,
+        stop_task: false,
+        own_turns_end: false,
+        retune: false,
+        keeps_prompts: false,
+        change_input: false,
+        forks: Forks::Nowhere,
+    };
 }
 
 /// A frame that a codec wants written, in the provider's own words; the id of a request is the
@@ -98,6 +127,8 @@ pub enum StartFault {
 pub enum Proof {
     /// The message was rejected before it was taken up.
     NotTaken,
+    /// It was taken back before it was taken up, because the turn was to end: no fault of the agent's.
+    TakenBack,
     /// Neither that it was taken nor that it was not.
     Nothing,
 }
@@ -195,6 +226,10 @@ pub struct Asked {
     /// The questions, where there are several or where text is allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// The [`crate::digest`] of all that is to be done, where the agent tells it whole: two approvals
+    /// with the same one ask for the very same thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<String>,
 }
 
 /// What an agent counted for a turn, in its own terms.
@@ -378,6 +413,8 @@ pub enum ProviderEvent {
         /// The mode, where it is another.
         mode: Option<String>,
     },
+    /// The agent takes a setting only when it is started.
+    SettingDeferred,
     /// The agent did not take a setting; it works as before.
     SettingRefused {
         /// The agent's words, bounded.

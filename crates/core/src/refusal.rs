@@ -70,6 +70,8 @@ codes! {
     MessageNotFound = "message_not_found", 404;
     /// There is no such prompt.
     PromptNotFound = "prompt_not_found", 404;
+    /// There is no such grant.
+    GrantNotFound = "grant_not_found", 404;
     /// There is no such task.
     TaskNotFound = "task_not_found", 404;
     /// There is no such receipt.
@@ -86,6 +88,8 @@ codes! {
     ChatClosed = "chat_closed", 409;
     /// The chat is pinned, and pinned chats are not deleted.
     ChatPinned = "chat_pinned", 409;
+    /// The chat is doing something, and this needs it to rest.
+    ChatBusy = "chat_busy", 409;
     /// The chat is open.
     ChatOpen = "chat_open", 409;
     /// The chat has facts that this build cannot read; it can only be looked at.

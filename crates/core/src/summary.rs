@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{Activity, Process, Shown, process, shown};
 use crate::effect::owes;
 use crate::head::{Chat, Life, Marks};
-use crate::ids::Seq;
+use crate::ids::{ChatId, Seq};
 use crate::offer::Cause;
+use crate::provider::Capabilities;
 use crate::queue::{Held, held};
 use crate::time::Micros;
 
@@ -29,6 +30,12 @@ pub struct Summary {
     pub model: Option<String>,
     /// The mode.
     pub mode: Option<String>,
+    /// The chat that it was forked from.
+    #[serde(default)]
+    pub forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    #[serde(default)]
+    pub known: Capabilities,
     /// What is shown.
     pub shown: Shown,
     /// Since when.
@@ -77,6 +84,8 @@ impl Summary {
             marks: head.marks.clone(),
             model: head.model.clone(),
             mode: head.mode.clone(),
+            forked_from: head.forked_from,
+            known: head.known,
             shown: shown(chat, &activity),
             since: head.shown_since,
             evidence: head.shown_by.clone(),

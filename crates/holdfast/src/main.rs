@@ -61,6 +61,8 @@ enum Command {
 enum Agent {
     /// List the agents that can be chosen.
     Ls(holdfast_cli::agents::Args),
+    /// Show what an agent would run in if it were started now, and where each variable is from.
+    Env(holdfast_cli::environment::Args),
     /// An ACP agent over stdio that needs no account and no network: it does what the message says.
     Demo,
 }
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Config { config } => commands::config::run(&config),
         Command::Service { service } => commands::service::run(&service),
         Command::Agent { agent: Agent::Ls(args) } => end(args.out(), args.run(&surroundings())),
+        Command::Agent { agent: Agent::Env(args) } => end(args.out(), args.run(&surroundings())),
         Command::Agent { agent: Agent::Demo } => exit::code(holdfast_agent::demo::main(&[])),
         Command::Doctor(args) => end(args.out(), commands::doctor::run(&args, &surroundings())),
         Command::Paths(args) => end(args.out(), commands::paths::run(&args, &surroundings())),

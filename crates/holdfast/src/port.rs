@@ -101,7 +101,6 @@ impl Port for Border {
                 kind: kind_word(agent.kind).to_owned(),
                 version: None,
                 availability,
-                capabilities: Vec::new(),
             })
             .collect();
         async move { agents }.boxed()
@@ -133,11 +132,22 @@ impl Port for Border {
                 slot: wanted.slot,
                 model: wanted.model,
                 mode: wanted.mode,
+                fork: None,
                 message: wanted.message,
             };
             host.open(open, caller).await
         }
         .boxed()
+    }
+
+    fn fork(
+        &self,
+        chat: ChatId,
+        at: u64,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move { host.fork(chat, at, caller).await }.boxed()
     }
 
     fn submit(

@@ -203,6 +203,27 @@ fn killed_with_everything_it_carries_on_with_its_own_session() {
 }
 
 #[test]
+fn a_fork_has_told_the_model_what_was_said_before() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = host.open_with("opencode");
+    let first = host.send(&chat, "[[say one]]");
+    host.wait_message(&chat, &first, "settled");
+    let at = host.items(&chat).last().unwrap()["seq"].clone();
+    let forked = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": at })).ok();
+    let other = forked["id"].as_str().unwrap();
+    let there = host.send(other, "[[say there]]");
+    host.wait_message(other, &there, "settled");
+    assert_eq!(lab.told(), ["[[say one]]", "[[say there]]"], "the copy knows the past");
+    assert_eq!(own_messages(&host, other), ["[[say one]]", "[[say there]]"]);
+    let here = host.send(&chat, "[[say here]]");
+    host.wait_message(&chat, &here, "settled");
+    assert_eq!(lab.told(), ["[[say one]]", "[[say here]]"], "the first chat is as it was");
+    assert_eq!(lab.asked("[[say one]]"), 1, "nothing was said twice");
+    assert!(host.stop().success());
+}
+
+#[test]
 fn host_agent_and_model_need_and_ask_nothing_but_loopback() {
     // The install may need the network; what runs then may not.
     opencode::ensure().unwrap_or_else(|error| panic!("{error}"));

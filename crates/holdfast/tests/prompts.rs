@@ -248,3 +248,51 @@ fn a_stop_takes_the_open_prompt_back() {
     host.wait_shown(&chat, "idle");
     assert!(!place.evidence().events().iter().any(|event| event.get("ran").is_some()));
 }
+
+/// The answer that an agent got to the request that is its n-th, by its own log.
+fn told(place: &Place) -> Vec<String> {
+    let answers = place.evidence().answers();
+    answers.iter().map(|answer| answer["answer"]["outcome"]["optionId"].to_string()).collect()
+}
+
+#[test]
+fn what_was_allowed_for_good_is_not_asked_again_by_the_next_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let message = host.send(&chat, "[[approve make]]");
+    let prompt = host.wait_prompts(&chat, 1).remove(0);
+    assert_eq!(host.answer(&chat, &prompt, "allow-always").status, 200);
+    host.wait_message(&chat, &message, "settled");
+    let grants = format!("/chats/{chat}/grants");
+    let given = host.get(&grants)["items"].clone();
+    assert_eq!((&given[0]["id"], &given[0]["rule"]), (&json!("g1"), &json!("make")));
+    host.kill_everything();
+
+    // Another life of everything: nobody is asked, and the transcript says by what.
+    let host = place.start();
+    let message = host.send(&chat, "[[approve make]]");
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(told(&place), ["\"allow-always\"", "\"allow-always\""]);
+    let items = host.items(&chat);
+    let shown = items.iter().rev().find(|item| item["kind"] == "prompt").unwrap();
+    assert_eq!(shown["prompt"]["answer"]["by"], "grant g1");
+    // Another thing is asked.
+    let other = host.send(&chat, "[[approve make install]]");
+    let prompt = host.wait_prompts(&chat, 1).remove(0);
+    assert_eq!(host.answer(&chat, &prompt, "reject-once").status, 200);
+    host.wait_message(&chat, &other, "settled");
+    assert_eq!(host.get(&grants)["items"].as_array().unwrap().len(), 1);
+
+    // Taken back, it is asked again, by an agent that was not told it.
+    let path = format!("{grants}/g1");
+    assert_eq!(host.request("DELETE", &path, None).unwrap().status, 200);
+    assert_eq!(host.request("DELETE", &path, None).unwrap().body["code"], "grant_not_found");
+    assert_eq!(host.get(&grants)["items"], json!([]));
+    host.kill_everything();
+    let host = place.start();
+    host.send(&chat, "[[approve make]]");
+    host.wait_prompts(&chat, 1);
+    assert_eq!(host.chat(&chat)["status"]["shown"], "blocked");
+}

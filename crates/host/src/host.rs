@@ -400,7 +400,7 @@ impl Host {
     }
 }
 
-fn unasked(error: &QueryError) -> Refusal {
+pub(crate) fn unasked(error: &QueryError) -> Refusal {
     Refusal::new(Code::Overloaded, format!("The store could not be asked: {error}"))
 }
 
@@ -459,6 +459,7 @@ mod tests {
             slot: None,
             model: None,
             mode: None,
+            fork: None,
             message: None,
         };
         match host.open(open, Caller::default()).await {

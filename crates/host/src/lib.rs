@@ -19,6 +19,7 @@ pub mod actor;
 pub mod agents;
 pub mod attempt;
 pub mod clock;
+mod fork;
 pub mod host;
 mod slot;
 pub mod start;

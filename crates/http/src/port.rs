@@ -54,6 +54,19 @@ pub trait Host: Send + Sync + 'static {
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>>;
 
+    /// Opens another chat that begins as this one is, up to the item at a place, and answers
+    /// [`Reply::Opened`].
+    ///
+    /// # Errors
+    /// `chat_not_found`, `not_supported`, `chat_busy`, the codes of operations, of commits and of a
+    /// stop.
+    fn fork(
+        &self,
+        chat: ChatId,
+        at: u64,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
     /// Has a chat decide about a command, and answers what it decided.
     ///
     /// An operation that was stored before is answered first: `operation_conflict` where its body
@@ -203,8 +216,6 @@ pub struct AgentInfo {
     pub version: Option<String>,
     /// Whether it can be started.
     pub availability: Availability,
-    /// What it is known to be able to do, as stable words.
-    pub capabilities: Vec<String>,
 }
 
 /// What an agent runs in.

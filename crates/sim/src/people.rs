@@ -106,6 +106,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::Resume { .. }
             | Command::Send { .. } => true,
             Command::Open { .. }
+            | Command::Fork { .. }
             | Command::Change(_)
             | Command::EditQueued { .. }
             | Command::WithdrawQueued { .. }
@@ -113,6 +114,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::ResumeQueue
             | Command::StopTask { .. }
             | Command::Answer { .. }
+            | Command::EndGrant { .. }
             | Command::Reopen
             | Command::Delete
             | Command::Dismiss { .. }

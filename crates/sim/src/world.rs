@@ -181,6 +181,7 @@ impl World {
             slot: None,
             model: None,
             mode: None,
+            fork: None,
             message: first.map(|(message, text)| (message, text, Author::Person)),
         }
     }

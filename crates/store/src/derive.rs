@@ -7,6 +7,7 @@ use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::item::{Body, CallState, Field, Row};
 use holdfast_core::limits::{CODEC_STATE_BYTES_MAX, ITEM_TEXT_HEAD_BYTES, cut};
 use holdfast_core::offer::TaskCounts;
+use holdfast_core::provider::Capabilities;
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 
@@ -69,6 +70,8 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
         marks: Marks::default(),
         model: None,
         mode: None,
+        forked_from: None,
+        known: Capabilities::NONE,
         shown: Shown::ToCheck,
         since: at,
         evidence: "unreadable".to_owned(),

@@ -4,16 +4,18 @@
 
 use holdfast_core::activity::{Lead, Leftover};
 use holdfast_core::fact::{
-    Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
+    Author, Death, Evidence, Fact, Fork, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
     WithdrawnWhy,
 };
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer, Setting};
-use holdfast_core::ids::{AttemptId, FrameNo, ItemId, MessageId, PromptId, TaskId, TurnId};
+use holdfast_core::ids::{
+    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+};
 use holdfast_core::input::Choice;
 use holdfast_core::item::{ItemKind, Role};
 use holdfast_core::offer::{Action, Cause, Failure, PromptLine, Snapshot, TaskCounts, TaskLine};
 use holdfast_core::provider::{
-    Asked, Capabilities, Handle, PromptKind, PromptOption, ProtocolFrame, Question, TaskEnd,
+    Asked, Capabilities, Forks, Handle, PromptKind, PromptOption, ProtocolFrame, Question, TaskEnd,
     TaskKind, TurnEnd, Usage,
 };
 use holdfast_core::time::Micros;
@@ -24,6 +26,7 @@ use crate::sqlite::words::{KINDS, kind};
 
 const STORED: &str = include_str!("../tests/fixtures/facts.jsonl");
 
+const CHAT: ChatId = ChatId::new(Uuid::from_u128(0x30));
 const MESSAGE: MessageId = MessageId::new(Uuid::from_u128(0x10));
 const ATTEMPT: AttemptId = AttemptId::new(Uuid::from_u128(0x20));
 const ITEM: ItemId = ItemId::new(1, 2);
@@ -58,6 +61,15 @@ fn chat_and_queue() -> Vec<Fact> {
             model: None,
             mode: None,
         },
+        Fact::ChatForked(Fork {
+            from: CHAT,
+            at: 9,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            messages: 3,
+            attempts: 2,
+            turns: 4,
+            host_items: 5,
+        }),
         Fact::ChatTitled { title: text("t"), by: holdfast_core::fact::Namer::Person },
         Fact::SlotBound { slot: Some(text("s")) },
         Fact::SlotBound { slot: None },
@@ -68,6 +80,7 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::ChatMuted { muted: true },
         Fact::ChatSeen { seen: true },
         Fact::ChatTuned { model: Some(text("m")), mode: None },
+        Fact::SettingDeferred,
         Fact::AgentRetuned { model: Some(text("m")), mode: Some(text("plan")) },
         Fact::ChatClosed,
         Fact::ChatReopened,
@@ -108,6 +121,7 @@ fn asked() -> Asked {
         label: text("Run `ls`"),
         options: vec![option],
         questions: vec![question],
+        deed: Some(text("d")),
     }
 }
 
@@ -154,6 +168,8 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::AnswerTaken { prompt },
         Fact::AnswerLost { prompt, written: true },
         Fact::PromptGone { prompt },
+        Fact::GrantGiven { grant: GrantId(7), deed: text("d"), label: text("l"), by: text("ada") },
+        Fact::GrantEnded { grant: GrantId(7) },
         Fact::TaskStarted {
             task: TASK,
             kind: TaskKind::Monitor,
@@ -180,7 +196,7 @@ fn attempts() -> Vec<Fact> {
         Fact::AttemptReady {
             attempt,
             handle: Handle { root: text("r"), leaf: text("l") },
-            capabilities: Capabilities { load: true, steer: true, ..Capabilities::default() },
+            capabilities: Capabilities { load: true, forks: Forks::AtTheEnd, ..Capabilities::NONE },
             model: Some(text("m")),
             mode: None,
         },

@@ -14,9 +14,9 @@ use crate::change::{Change, ChangeBounds};
 use crate::figures::Figures;
 use crate::journal::{CommitError, Journal, Operation, Pending};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
-    TurnRow,
+    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
+    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
+    TextRange, TurnRow,
 };
 
 /// Why a query was not answered.
@@ -86,6 +86,8 @@ pub trait Store: Journal {
     ) -> Answer<Option<QueuePage>>;
     /// One prompt.
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>>;
+    /// What is allowed for good, in the order in which it was.
+    fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>>;
     /// One task.
     fn task(&self, chat: ChatId, task: TaskId) -> Answer<Option<TaskRow>>;
     /// The facts of a chat after this one, oldest first.

@@ -3,7 +3,9 @@
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
 use holdfast_core::frame::Answer;
 use holdfast_core::head::Chat;
-use holdfast_core::ids::{AttemptId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{
+    AttemptId, ChatId, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
+};
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::offer::{Action, Cause, Snapshot};
 use holdfast_core::provider::{Asked, TaskEnd, TaskKind, TurnEnd, Usage};
@@ -180,6 +182,21 @@ impl MessageState {
     pub const fn asking(&self) -> bool {
         matches!(self, Self::Unknown { asking: true })
     }
+}
+
+/// What a person allowed for good in a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRow {
+    /// Its id.
+    pub id: GrantId,
+    /// The digest of what the agent wants to do.
+    pub deed: String,
+    /// What that is, in one line.
+    pub label: String,
+    /// Who allowed it.
+    pub by: String,
+    /// When.
+    pub at: Micros,
 }
 
 /// A message.

@@ -162,12 +162,13 @@ impl Place {
 
     /// Kills with -9 whatever lives here: keepers, then agents and all that they started.
     pub fn kill_agents(&self) {
-        let agents = self.processes();
-        for pid in self.keepers().into_iter().chain(agents) {
-            proc::kill_9(pid).unwrap();
-        }
+        // Once more as long as there is anything: what was just being born is seen late.
         wait_until(PATIENCE, "the death of everything", || {
-            self.keepers().is_empty() && self.processes().is_empty()
+            let living = self.keepers().into_iter().chain(self.processes());
+            living.fold(true, |_, pid| {
+                proc::kill_9(pid).unwrap();
+                false
+            })
         });
     }
 }

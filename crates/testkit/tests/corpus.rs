@@ -15,6 +15,7 @@ type Hook = fn(&[u8]);
 /// Each target of `fuzz/fuzz_targets` and what it runs.
 const TARGETS: &[(&str, Hook)] = &[
     ("acp_codec", holdfast_agent::fuzz::acp),
+    ("claude_codec", holdfast_agent::fuzz::claude),
     ("codex_codec", holdfast_agent::fuzz::codex),
     ("codec_state", holdfast_agent::fuzz::acp_restored),
     ("keeper_protocol", holdfast_keeper::fuzz::protocol),
@@ -71,6 +72,11 @@ fn every_target_has_its_corpus_and_is_run_here() {
     });
     let bytes: u64 = files.map(|file| file.metadata().unwrap().len()).sum();
     assert!(bytes <= CORPORA_BYTES_MAX, "{bytes} bytes");
+}
+
+#[test]
+fn lines_of_claude_code() {
+    run("claude_codec");
 }
 
 #[test]

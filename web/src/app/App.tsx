@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Chat } from "../chat/Chat.tsx";
+import { ALL, type Only } from "../chats/arrange.ts";
 import { ChatList } from "../chats/ChatList.tsx";
 import { History } from "../chats/History.tsx";
 import { NewChat } from "../chats/NewChat.tsx";
@@ -9,7 +10,7 @@ import { useOffered } from "../offers/offered.ts";
 import { ResumeDialog } from "../offers/ResumeDialog.tsx";
 import { Announcer } from "./Announcer.tsx";
 import { Lines } from "./Lines.tsx";
-import { chatOf, screenOf, usePath } from "./route.ts";
+import { chatOf, placeOf, screenOf, usePath } from "./route.ts";
 import { SideFoot, SideHead } from "./Side.tsx";
 import { SignIn } from "./SignIn.tsx";
 
@@ -24,9 +25,10 @@ function Rooms() {
   const path = usePath();
   const screen = screenOf(path);
   const chat = chatOf(path);
-  const [only, setOnly] = useState<"to_check" | null>(null);
+  const at = placeOf(path);
+  const [only, setOnly] = useState<Only>(ALL);
   const [offers, setOffers] = useOffered();
-  useEffect(() => lookAt(chat), [chat]);
+  useEffect(() => lookAt(chat, at), [chat, at]);
   useFocus(path);
   return (
     <div className="flex h-dvh flex-col">
@@ -47,8 +49,8 @@ function Rooms() {
           tabIndex={-1}
           className={`outline-none w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
         >
-          <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly("to_check")} />
-          <ChatList only={only} onAll={() => setOnly(null)} />
+          <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly({ by: "to_check" })} />
+          <ChatList only={only} onOnly={setOnly} />
           <SideFoot />
         </section>
         <section
@@ -69,7 +71,7 @@ function Rooms() {
 function Main() {
   const path = usePath();
   const chat = chatOf(path);
-  if (chat) return <Chat key={chat} id={chat} />;
+  if (chat) return <Chat key={chat} id={chat} at={placeOf(path)} />;
   switch (screenOf(path)) {
     case "new":
       return <NewChat />;

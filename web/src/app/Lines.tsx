@@ -1,10 +1,8 @@
 import { useEffect, useState } from "react";
-import { keepText } from "../composer/kept.ts";
-import { putAway, useHost } from "../events/host.ts";
-import type { Turned } from "../events/outbox.ts";
+import { Refusal } from "../composer/Refusal.tsx";
+import { useHost } from "../events/host.ts";
 import { t, tn } from "../i18n/t.ts";
-import { Button } from "../ui/Button.tsx";
-import { go } from "./route.ts";
+import { chatOf, usePath } from "./route.ts";
 
 /** Milliseconds for which a lost host is not worth a word. */
 const PATIENCE = 700;
@@ -15,6 +13,9 @@ export function Lines() {
   const outbox = useHost((host) => host.outbox);
   const turned = useHost((host) => host.turned);
   const gone = useLasting(link !== "live");
+  // What belongs to the chat that is looked at is shown there.
+  const chat = chatOf(usePath());
+  const elsewhere = turned.filter((one) => !one.message || one.message.chat !== chat);
   const count = outbox.writes.length;
   const stuck = !gone && outbox.stuck && outbox.why;
   return (
@@ -29,38 +30,10 @@ export function Lines() {
           {t("link.stuck", { why: stuck })}
         </p>
       )}
-      {turned.map((one) => (
-        <Refusal key={one.write.key + one.problem.code} turned={one} />
+      {elsewhere.map((one) => (
+        <Refusal key={one.id} turned={one} />
       ))}
     </div>
-  );
-}
-
-function Refusal({ turned }: { turned: Turned }) {
-  const { write, problem } = turned;
-  const message = write.message;
-  return (
-    <p
-      role="alert"
-      className="flex flex-wrap items-center justify-center gap-2 bg-bad-ground px-4 py-1.5 text-sm text-bad"
-    >
-      {t(message ? "turned.message" : "turned.other", { detail: problem.detail })}
-      {message && (
-        <Button
-          size="small"
-          onClick={() => {
-            keepText(message.chat, message.text);
-            go(`/chats/${message.chat}`);
-            putAway(turned);
-          }}
-        >
-          {t("turned.back")}
-        </Button>
-      )}
-      <Button size="small" look="quiet" onClick={() => putAway(turned)}>
-        {t("app.dismissLine")}
-      </Button>
-    </p>
   );
 }
 

@@ -1,9 +1,12 @@
 import { useState } from "react";
+import { useAct } from "../events/act.ts";
 import { call } from "../events/api.ts";
 import { signOut, useHost } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import { t } from "../i18n/t.ts";
 import { Button, buttonClass } from "../ui/Button.tsx";
 import { Dialog, DialogBody, DialogFoot } from "../ui/Dialog.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { INPUT } from "../ui/Field.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
@@ -13,9 +16,10 @@ import { follow } from "./route.ts";
 export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck: () => void }) {
   const counts = useHost((host) => host.counts);
   const [link, setLink] = useState<string | null>(null);
+  const act = useAct();
   const newLink = async () => {
-    const made = await call<{ path: string }>({ method: "POST", path: "/session/links", body: {} });
-    setLink(location.origin + made.path);
+    const made = await act.run(() => call(to("POST", "/session/links")));
+    if (made) setLink(location.origin + made.path);
   };
   return (
     <header className="px-3 pt-2 pb-2">
@@ -26,8 +30,8 @@ export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck:
         <Menu
           label={t("app.more")}
           choices={[
-            { label: t("app.newLink"), act: () => void newLink().catch(() => {}) },
-            { label: t("app.signOut"), act: () => void signOut().catch(() => {}) },
+            { label: t("app.newLink"), act: () => void newLink() },
+            { label: t("app.signOut"), act: () => void act.run(signOut) },
           ]}
         >
           <Icon name="more" />
@@ -42,6 +46,7 @@ export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck:
           {t("count.toCheck", { count: counts.to_check })}
         </Count>
       </div>
+      <FaultLine act={act} className="mt-1" />
       <Dialog
         open={link !== null}
         onClose={() => setLink(null)}

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
-import { chatOf, screenOf } from "./route.ts";
+import { chatOf, chatPath, placeOf, screenOf } from "./route.ts";
 
 it.each([
   ["/", "list"],
   ["/new", "new"],
   ["/history", "history"],
   ["/chats/chat_1", "chat"],
+  ["/chats/chat_1?at=7", "chat"],
   ["/chats/", "list"],
   ["/elsewhere", "list"],
 ])("%s is the screen %s", (path, screen) => {
@@ -14,4 +15,10 @@ it.each([
 
 it("names a chat", () => {
   expect([chatOf("/chats/chat_1"), chatOf("/chats/a/b")]).toEqual(["chat_1", null]);
+});
+
+it("names a place in a chat", () => {
+  expect(chatOf(chatPath("chat_1", 7))).toBe("chat_1");
+  const places = ["/chats/c?at=7", "/chats/c?at=x", "/chats/c?at=0", chatPath("c")].map(placeOf);
+  expect(places).toEqual([7, null, null, null]);
 });

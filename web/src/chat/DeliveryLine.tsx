@@ -1,9 +1,10 @@
-import { useState } from "react";
-import { Refused } from "../events/api.ts";
-import { show, write } from "../events/host.ts";
+import { useAct } from "../events/act.ts";
+import { write } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import type { Choice, Delivery } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 
 const UNKNOWN: Choice[] = ["arrived", "send_again", "discard"];
 const REFUSED: Choice[] = ["send_again", "discard"];
@@ -36,18 +37,11 @@ function Doubt({
   text: string;
   choices: readonly Choice[];
 }) {
-  const [busy, setBusy] = useState(false);
-  const choose = async (choice: Choice) => {
-    setBusy(true);
-    const path = `/chats/${chat}/messages/${message}/resolve`;
-    const wanted = { method: "POST", path, body: { choice }, lane: `${chat}/act` } as const;
-    try {
-      await write(wanted);
-    } catch (fault) {
-      if (fault instanceof Refused) show({ write: { ...wanted, key: "" }, problem: fault.problem });
-    } finally {
-      setBusy(false);
-    }
+  const act = useAct();
+  const choose = (choice: Choice) => {
+    const what = { at: { chat, message }, body: { choice } };
+    const wanted = to("POST", "/chats/{chat}/messages/{message}/resolve", what);
+    void act.run(() => write(wanted, `${chat}/act`));
   };
   return (
     <div className="mt-2 rounded-md bg-warn-ground px-3 py-2 text-sm text-warn">
@@ -57,14 +51,15 @@ function Doubt({
           <Button
             key={choice}
             size="small"
-            disabled={busy}
-            onClick={() => void choose(choice)}
+            disabled={act.busy}
+            onClick={() => choose(choice)}
             className="text-ink"
           >
             {t(`choice.${choice}`)}
           </Button>
         ))}
       </p>
+      <FaultLine act={act} className="mt-1" />
     </div>
   );
 }

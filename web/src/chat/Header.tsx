@@ -3,93 +3,97 @@ import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
 import { DeleteDialog } from "../chats/DeleteDialog.tsx";
 import { Dot } from "../chats/Dot.tsx";
+import { EditDialog } from "../chats/EditDialog.tsx";
 import { nameOf } from "../chats/names.ts";
-import { know, send, write } from "../events/host.ts";
-import type { Row } from "../events/wire.ts";
+import { useAct } from "../events/act.ts";
+import { know, write } from "../events/host.ts";
+import { to } from "../events/request.ts";
+import type { ChatChange, Row } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
-import { Button } from "../ui/Button.tsx";
-import { Input } from "../ui/Field.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { CloseDialog } from "./CloseDialog.tsx";
 
 /** The name of a chat, its state, and what can be done with all of it. */
 export function Header({ row }: { row: Row }) {
-  const [editing, setEditing] = useState(false);
-  const [asking, setAsking] = useState<"close" | "delete" | null>(null);
+  const [asking, setAsking] = useState<"edit" | "close" | "delete" | null>(null);
+  const act = useAct();
+  const at = { chat: row.id };
+  const change = async (body: ChatChange) => {
+    const wanted = to("PATCH", "/chats/{chat}", { at, body });
+    const changed = await act.run(() => write(wanted, row.id));
+    if (changed) know(changed);
+    return changed !== undefined;
+  };
+  const markUnread = async () => {
+    // Who looks at it would have seen it again at once.
+    if (await change({ unread: true })) go("/");
+  };
+  const stopAgent = () => {
+    const wanted = to("POST", "/chats/{chat}/interrupt", { at, body: { agent: "stop" } });
+    return act.run(() => write(wanted, `${row.id}/act`));
+  };
   const running = row.status.process === "running" || row.status.process === "starting";
+  const open = row.state === "open";
   const choices = [
-    { label: t("chat.rename"), act: () => setEditing(true) },
-    ...(running ? [{ label: t("chat.stopAgent"), act: () => stopAgent(row.id) }] : []),
-    ...(row.state === "open"
-      ? [{ label: t("chat.closeChat"), act: () => setAsking("close") }]
-      : []),
+    { label: t("chat.edit"), act: () => setAsking("edit") },
+    {
+      label: t(row.pinned ? "chat.unpin" : "chat.pin"),
+      act: () => void change({ pinned: !row.pinned }),
+    },
+    {
+      label: t(row.muted ? "chat.unmute" : "chat.mute"),
+      act: () => void change({ muted: !row.muted }),
+    },
+    ...(open ? [{ label: t("chat.markUnread"), act: () => void markUnread() }] : []),
+    ...(running ? [{ label: t("chat.stopAgent"), act: () => void stopAgent() }] : []),
+    ...(open ? [{ label: t("chat.closeChat"), act: () => setAsking("close") }] : []),
     { label: t("chat.delete"), act: () => setAsking("delete"), bad: true },
   ];
   return (
-    <header className="flex items-center gap-2 border-b border-edge px-2 py-1.5 md:px-5">
-      <Back />
-      <div className="min-w-0 flex-1">
-        {editing ? (
-          <Rename row={row} onDone={() => setEditing(false)} />
-        ) : (
-          <>
-            <h2 className="truncate font-semibold">{nameOf(row)}</h2>
-            <p className="flex items-center gap-2 text-sm text-soft">
-              <Dot row={row} />
-              <span className="truncate" title={row.cwd}>
-                {row.agent} · {row.cwd}
-              </span>
-            </p>
-          </>
-        )}
+    <header className="flex flex-col gap-1 border-b border-edge px-2 py-1.5 md:px-5">
+      <div className="flex items-center gap-2">
+        <Back />
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate font-semibold">{nameOf(row)}</h2>
+          <p
+            className="line-clamp-2 text-sm wrap-anywhere text-soft md:line-clamp-1"
+            title={row.cwd}
+          >
+            <Dot row={row} /> {factsOf(row).join(" · ")}
+          </p>
+        </div>
+        {row.pinned && <Sign name="pin" word={t("row.pinned")} />}
+        {row.muted && <Sign name="mute" word={t("row.muted")} />}
+        <Menu label={t("app.more")} choices={choices}>
+          <Icon name="more" />
+        </Menu>
       </div>
-      <Menu label={t("app.more")} choices={choices}>
-        <Icon name="more" />
-      </Menu>
+      <FaultLine act={act} />
+      <EditDialog row={row} open={asking === "edit"} onClose={() => setAsking(null)} />
       <CloseDialog row={row} open={asking === "close"} onClose={() => setAsking(null)} />
       <DeleteDialog
         row={asking === "delete" ? row : null}
         onClose={() => setAsking(null)}
-        onDelete={() => {
-          send({ method: "DELETE", path: `/chats/${row.id}`, lane: row.id });
-          go("/");
-        }}
+        onDeleted={() => go("/")}
       />
     </header>
   );
 }
 
-function stopAgent(id: string): void {
-  const path = `/chats/${id}/interrupt`;
-  send({ method: "POST", path, body: { agent: "stop" }, lane: `${id}/act` });
+/** The agent, with what it works and where. */
+function factsOf(row: Row): string[] {
+  const folder = row.folder ? [t("chat.inFolder", { folder: row.folder })] : [];
+  const tuned = [row.model, row.mode].filter((word) => word !== null);
+  return [row.agent, ...tuned, row.cwd, ...folder, ...row.tags.map((tag) => `#${tag}`)];
 }
 
-function Rename({ row, onDone }: { row: Row; onDone: () => void }) {
-  const [title, setTitle] = useState(row.title ?? "");
-  const save = async () => {
-    onDone();
-    if (title.trim() === "" || title.trim() === row.title) return;
-    const body = { title: title.trim() };
-    know(await write<Row>({ method: "PATCH", path: `/chats/${row.id}`, body, lane: row.id }));
-  };
+function Sign({ name, word }: { name: "pin" | "mute"; word: string }) {
   return (
-    <form
-      className="flex gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save().catch(() => {});
-      }}
-      onKeyDown={(event) => event.key === "Escape" && onDone()}
-    >
-      <Input
-        autoFocus
-        aria-label={t("chat.title")}
-        value={title}
-        maxLength={200}
-        onChange={(event) => setTitle(event.target.value)}
-      />
-      <Button type="submit">{t("chat.save")}</Button>
-    </form>
+    <span title={word} className="text-soft">
+      <Icon name={name} />
+      <span className="sr-only">{word}</span>
+    </span>
   );
 }

@@ -1,24 +1,27 @@
-import { send } from "../events/host.ts";
+import { useAct } from "../events/act.ts";
+import { write } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import type { Leftover, Row } from "../events/wire.ts";
 import { ago, t, tn, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { useNow } from "../ui/clock.ts";
+import { FaultLine } from "../ui/FaultLine.tsx";
 
 /** Background work that lives, and processes that outlived their tool call. */
 export function Tasks({ row }: { row: Row }) {
   const now = useNow();
+  const act = useAct();
   const { tasks, more_tasks, leftovers } = row.activity;
   const count = tasks.length + more_tasks;
   if (count === 0 && leftovers.length === 0) return null;
-  const stop = (task: string) =>
-    send({
-      method: "POST",
-      path: `/chats/${row.id}/tasks/${task}/stop`,
-      body: {},
-      lane: `${row.id}/act`,
-    });
+  const stop = (task: string) => {
+    const at = { chat: row.id, task };
+    const wanted = to("POST", "/chats/{chat}/tasks/{task}/stop", { at });
+    void act.run(() => write(wanted, `${row.id}/act`));
+  };
   return (
     <section className="max-h-40 overflow-y-auto rounded-lg border border-edge bg-panel px-3 py-2">
+      <FaultLine act={act} />
       {count > 0 && (
         <>
           <h3 className="text-sm font-semibold">{tn("tasks.title", count)}</h3>

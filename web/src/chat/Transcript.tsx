@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
-import { loadOlder, useHost } from "../events/host.ts";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { chatPath, go } from "../app/route.ts";
+import { loadNewer, loadOlder, useHost } from "../events/host.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
@@ -11,17 +12,19 @@ import { Sending } from "./Sending.tsx";
 const NEAR_END = 80;
 /** Milliseconds without a move after which a reader rests. */
 const REST = 150;
-/** Pixels from the beginning at which the page before is asked for. */
-const NEAR_START = 400;
+/** Pixels from either end of what is here at which the page beyond it is asked for. */
+const NEAR_PAGE = 400;
 
 /** What was said, as far as it is looked at: the rest of a long chat costs nothing. */
-export function Transcript({ id, agent }: { id: string; agent: string }) {
+export function Transcript({ id, agent, at }: { id: string; agent: string; at: number | null }) {
   const open = useHost((host) => (host.open?.id === id ? host.open : null));
   const writes = useHost((host) => host.outbox.writes);
   const items = open?.items ?? [];
+  // Whether the newest item is here.
+  const whole = !open || open.beyond === null;
   const sending = useMemo(() => writes.filter((write) => write.message?.chat === id), [writes, id]);
   const scroller = useRef<HTMLDivElement>(null);
-  const [atEnd, setAtEnd] = useState(true);
+  const [atEnd, setAtEnd] = useState(at === null);
   const list = useVirtualizer({
     count: items.length + sending.length,
     getScrollElement: () => scroller.current,
@@ -31,25 +34,36 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
     paddingStart: 16,
     paddingEnd: 16,
     anchorTo: "end",
-    followOnAppend: true,
+    followOnAppend: whole,
     scrollEndThreshold: NEAR_END,
   });
   const shown = list.getVirtualItems();
-  const older = () => {
-    if ((scroller.current?.scrollTop ?? 0) < NEAR_START) void loadOlder();
+  // A place that a search led to is gone to once, when it is here.
+  const found = at === null ? -1 : items.findIndex((item) => item.seq >= at);
+  const went = useRef(false);
+  const told = useRef(false);
+  useEffect(() => {
+    if (found < 0 || went.current) return;
+    went.current = true;
+    list.scrollToIndex(found, { align: "center" });
+  }, [list, found]);
+  const pages = () => {
+    if ((scroller.current?.scrollTop ?? 0) < NEAR_PAGE) void loadOlder();
+    if (!whole && fromEnd(scroller.current) < NEAR_PAGE) void loadNewer();
   };
-  const oldest = items[0]?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came may not be enough
-  useEffect(older, [oldest]);
+  const live = useHost((host) => host.link === "live");
+  const [oldest, newest] = [items[0]?.id, items.at(-1)?.id];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not be enough, or not have come
+  useEffect(pages, [oldest, newest, open?.beyond, live]);
   // What stands below grows and shrinks, and items are measured: who reads the end stays there,
   // until they move. Where they are is looked at once they rest.
-  const reading = useRef(true);
+  const reading = useRef(at === null);
   const moving = useRef<ReturnType<typeof setTimeout>>(undefined);
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the height
   useEffect(() => {
     if (reading.current) list.scrollToEnd();
-    else setAtEnd(isAtEnd(scroller.current));
+    else setAtEnd(whole && isAtEnd(scroller.current));
   }, [list, height]);
   useEffect(() => {
     const element = scroller.current;
@@ -63,7 +77,7 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
   }, [list]);
   const rest = () => {
     moving.current = undefined;
-    reading.current = isAtEnd(scroller.current);
+    reading.current = whole && isAtEnd(scroller.current);
     setAtEnd(reading.current);
   };
   const move = () => {
@@ -81,11 +95,11 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
         tabIndex={0}
         onScroll={() => {
           if (moving.current !== undefined) move();
-          const ended = isAtEnd(scroller.current);
+          const ended = whole && isAtEnd(scroller.current);
           // Items that come into sight are measured: the way to the end is longer than was guessed.
           if (reading.current && !ended) list.scrollToEnd();
           setAtEnd(ended || reading.current);
-          older();
+          pages();
         }}
         onWheel={move}
         onKeyDown={move}
@@ -111,6 +125,7 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
                 className="absolute inset-x-0 top-0 px-3 py-1.5 md:px-5"
                 style={{ transform: `translateY(${line.start}px)` }}
               >
+                {line.index === found && <FoundHere told={told} />}
                 {item && <ItemView chat={id} agent={agent} item={item} />}
                 {write?.message && <Sending text={write.message.text} />}
               </li>
@@ -126,6 +141,8 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
           onClick={() => {
             clearTimeout(moving.current);
             moving.current = undefined;
+            // The end is another place than the one that a search led to.
+            if (!whole) return go(chatPath(id));
             reading.current = true;
             setAtEnd(true);
             list.scrollToEnd();
@@ -138,8 +155,31 @@ export function Transcript({ id, agent }: { id: string; agent: string }) {
   );
 }
 
+/** Says which item a search led to. Focus goes there once, for who reads by ear. */
+function FoundHere({ told }: { told: RefObject<boolean> }) {
+  const mark = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (!told.current) mark.current?.focus({ preventScroll: true });
+    told.current = true;
+  }, [told]);
+  return (
+    <p
+      ref={mark}
+      tabIndex={-1}
+      className="mb-1 w-fit rounded-full bg-found px-2 text-xs font-semibold text-ink"
+    >
+      {t("chat.found")}
+    </p>
+  );
+}
+
 /** Whether the end of what scrolls can be seen. */
 function isAtEnd(element: HTMLElement | null): boolean {
-  if (!element) return true;
-  return element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR_END;
+  return fromEnd(element) <= NEAR_END;
+}
+
+/** Pixels below what can be seen. */
+function fromEnd(element: HTMLElement | null): number {
+  if (!element) return 0;
+  return element.scrollHeight - element.scrollTop - element.clientHeight;
 }

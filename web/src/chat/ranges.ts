@@ -2,8 +2,10 @@
 
 import type { Full } from "../events/wire.ts";
 
-/** Bytes that are asked for at once. */
+/** Bytes that are asked for first. */
 export const RANGE_BYTES = 128 * 1024;
+/** Bytes that are asked for at once, at most. */
+export const RANGE_BYTES_MAX = 1024 * 1024;
 
 /** What was read after the beginning that came with the item. */
 export interface More {
@@ -16,7 +18,7 @@ export interface More {
 
 type Fetch = (href: string, init: { headers: Record<string, string> }) => Promise<Response>;
 
-/** Reads the next range. Ends before a character that is not whole, except at the very end. */
+/** Reads the next range, as long as what is here: who goes on wants more each time. Ends before a character that is not whole, except at the very end. */
 export async function readMore(
   full: Full,
   old: More | null,
@@ -24,7 +26,8 @@ export async function readMore(
   ask: Fetch = fetch,
 ): Promise<More> {
   const at = old?.upto ?? have;
-  const end = Math.min(at + RANGE_BYTES, full.bytes);
+  const bytes = Math.min(Math.max(RANGE_BYTES, at), RANGE_BYTES_MAX);
+  const end = Math.min(at + bytes, full.bytes);
   const response = await ask(full.href, { headers: { Range: `bytes=${at}-${end - 1}` } });
   if (response.status !== 206) throw new Error(`HTTP ${response.status}`);
   const got = new Uint8Array(await response.arrayBuffer());

@@ -1,36 +1,28 @@
-import { memo, useMemo, useState } from "react";
-import { chatOf, follow, usePath } from "../app/route.ts";
+import { useEffect, useMemo, useState } from "react";
+import { follow } from "../app/route.ts";
 import { useHost } from "../events/host.ts";
-import type { Row } from "../events/wire.ts";
-import { ago, t, tn } from "../i18n/t.ts";
+import { t } from "../i18n/t.ts";
 import { buttonClass } from "../ui/Button.tsx";
-import { useNow } from "../ui/clock.ts";
 import { Input } from "../ui/Field.tsx";
-import { Dot } from "./Dot.tsx";
-import { directoryOf, nameOf } from "./names.ts";
-import { useFound } from "./search.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { ALL, type Group, grouped, narrowed, type Only } from "./arrange.ts";
+import { ChatLine } from "./ChatLine.tsx";
+import { OnlySelect } from "./OnlySelect.tsx";
+import { SearchResults } from "./SearchResults.tsx";
 
-/** All open chats, the last changed first; or those that a search finds, closed ones too. */
-export function ChatList({ only, onAll }: { only: "to_check" | null; onAll: () => void }) {
+/** The open chats in their groups; or what a search finds, in closed ones too. */
+export function ChatList({ only, onOnly }: { only: Only; onOnly: (only: Only) => void }) {
   const [words, setWords] = useState("");
-  const chats = useHost((host) => host.chats);
-  const failures = useHost((host) => host.failures);
-  const known = useHost((host) => host.known);
-  const found = useFound(words);
-  const rows = useMemo(() => {
-    const wanted = (row: Row) =>
-      only === null || row.status.shown === "to_check" || failures.has(row.id);
-    const open = [...chats.values()].filter((row) => row.state === "open" && wanted(row));
-    return open.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
-  }, [chats, failures, only]);
-  const shown = words.trim() === "" ? rows : (found ?? []).map((row) => chats.get(row.id) ?? row);
+  // Who asks for what is to check wants to see that, not what was searched before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new choice ends the search
+  useEffect(() => setWords(""), [only]);
   return (
     <>
       <div className="flex gap-2 px-3 pb-2">
         <Input
           type="search"
           aria-label={t("list.search")}
-          placeholder={t("list.search")}
+          placeholder={t("list.search.short")}
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />
@@ -38,39 +30,97 @@ export function ChatList({ only, onAll }: { only: "to_check" | null; onAll: () =
           {t("list.new")}
         </a>
       </div>
-      {only && (
-        <p className="flex items-center justify-between px-4 pb-1 text-sm text-soft">
-          {t("list.onlyToCheck")}
-          <button type="button" onClick={onAll} className="underline">
-            {t("list.all")}
-          </button>
-        </p>
+      {words.trim() === "" ? (
+        <Open only={only} onOnly={onOnly} />
+      ) : (
+        <SearchResults words={words.trim()} />
       )}
-      <nav aria-label={t("list.open")} className="min-h-0 flex-1 overflow-y-auto px-2">
-        {shown.length > 0 && (
-          <ul className="flex flex-col gap-px pb-2">
-            {shown.map((row) => (
-              <Line key={row.id} row={row} />
-            ))}
-          </ul>
-        )}
-        <Nothing words={words.trim()} found={found} empty={known && rows.length === 0} />
+    </>
+  );
+}
+
+function Open({ only, onOnly }: { only: Only; onOnly: (only: Only) => void }) {
+  const chats = useHost((host) => host.chats);
+  const failures = useHost((host) => host.failures);
+  const known = useHost((host) => host.known);
+  const rows = useMemo(() => narrowed(chats.values(), only, failures), [chats, only, failures]);
+  const groups = useMemo(() => grouped(rows), [rows]);
+  return (
+    <>
+      <OnlySelect only={only} onOnly={onOnly} />
+      <nav aria-label={t("list.open")} className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
+        {groups.map((group) => (
+          <Rows key={`${group.kind} ${group.name}`} group={group} alone={groups.length === 1} />
+        ))}
+        {known && rows.length === 0 && <Nothing only={only} onOnly={onOnly} />}
       </nav>
     </>
   );
 }
 
-function Nothing({ words, found, empty }: { words: string; found: Row[] | null; empty: boolean }) {
-  if (words !== "") {
-    if (found?.length) return null;
-    const text = found ? t("list.nothing", { words }) : t("list.searching");
+function Rows({ group, alone }: { group: Group; alone: boolean }) {
+  const list = (
+    <ul className="flex flex-col gap-px">
+      {group.rows.map((row) => (
+        <ChatLine key={row.id} row={row} />
+      ))}
+    </ul>
+  );
+  if (group.kind === "folder") return <Folder group={group}>{list}</Folder>;
+  // A list of one kind needs no heading.
+  if (alone && group.kind === "loose") return list;
+  return (
+    <section className="pt-1">
+      <h2 className="px-3 py-1 text-xs font-semibold text-soft">
+        {t(group.kind === "pinned" ? "list.pinned" : "list.loose")}
+      </h2>
+      {list}
+    </section>
+  );
+}
+
+/** A folder, which stays open or closed as a person left it in this browser. */
+function Folder({ group, children }: { group: Group; children: React.ReactNode }) {
+  const name = `holdfast.folded.${group.name}`;
+  const [open, setOpen] = useState(() => localStorage.getItem(name) === null);
+  const unread = group.rows.some((row) => row.unread);
+  const toggle = () => {
+    if (open) localStorage.setItem(name, "1");
+    else localStorage.removeItem(name);
+    setOpen(!open);
+  };
+  return (
+    <section className="pt-1">
+      <h2 className="text-xs font-semibold text-soft">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={toggle}
+          className="flex w-full items-center gap-1 rounded px-3 py-1 -outline-offset-2 pointer-coarse:py-2.5 [&_svg]:size-3.5"
+        >
+          <span className="truncate">
+            {group.name} · {group.rows.length}
+          </span>
+          {unread && !open && <span className="text-brand">· {t("row.unread")}</span>}
+          <Icon name={open ? "up" : "down"} />
+        </button>
+      </h2>
+      {open && children}
+    </section>
+  );
+}
+
+function Nothing({ only, onOnly }: { only: Only; onOnly: (only: Only) => void }) {
+  if (only.by !== "all") {
     return (
-      <p role="status" className="px-2 py-4 text-soft">
-        {text}
+      <p className="flex items-center justify-between px-2 py-4 text-soft">
+        {t("list.noSuch")}
+        <button type="button" onClick={() => onOnly(ALL)} className="underline">
+          {t("list.all")}
+        </button>
       </p>
     );
   }
-  if (!empty) return null;
   return (
     <div className="px-2 py-4 text-soft">
       <p className="font-medium text-ink">{t("list.empty")}</p>
@@ -78,30 +128,3 @@ function Nothing({ words, found, empty }: { words: string; found: Row[] | null; 
     </div>
   );
 }
-
-const Line = memo(function Line({ row }: { row: Row }) {
-  const current = chatOf(usePath()) === row.id;
-  const now = useNow();
-  return (
-    <li className="[contain-intrinsic-size:auto_4rem] [content-visibility:auto]">
-      <a
-        href={`/chats/${row.id}`}
-        onClick={follow}
-        aria-current={current ? "page" : undefined}
-        className="block rounded-lg px-3 py-2 -outline-offset-2 hover:bg-raised aria-[current]:bg-mine"
-      >
-        <span className="flex items-baseline justify-between gap-2">
-          <span className="truncate font-medium">{nameOf(row)}</span>
-          <span className="shrink-0 text-xs text-soft">{ago(row.updated_at, now)}</span>
-        </span>
-        <span className="flex items-center justify-between gap-2">
-          <Dot row={row} />
-          <span className="truncate text-sm text-soft" title={row.cwd}>
-            {row.queue_length > 0 && `${tn("list.queued", row.queue_length)} · `}
-            {directoryOf(row)} · {row.agent}
-          </span>
-        </span>
-      </a>
-    </li>
-  );
-});

@@ -2,8 +2,9 @@ import { useId, useState } from "react";
 import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
 import { Refused } from "../events/api.ts";
-import { know, useHost, write } from "../events/host.ts";
-import type { Agent, Problem, Row } from "../events/wire.ts";
+import { know, loadAgents, useHost, write } from "../events/host.ts";
+import { to } from "../events/request.ts";
+import type { Agent, Problem } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field, INPUT, Input } from "../ui/Field.tsx";
@@ -15,6 +16,7 @@ export function NewChat() {
   const [agent, setAgent] = useState<string | null>(null);
   const [cwd, setCwd] = useState(() => localStorage.getItem("holdfast.cwd") ?? "");
   const [message, setMessage] = useState("");
+  const [more, setMore] = useState({ title: "", model: "", mode: "" });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const directories = useId();
@@ -23,9 +25,16 @@ export function NewChat() {
     if (!chosen || busy) return;
     setBusy(true);
     setProblem(null);
-    const wanted = { agent: chosen, cwd: cwd.trim() || null, message: message.trim() || null };
+    const wanted = {
+      agent: chosen,
+      cwd: cwd.trim() || null,
+      message: message.trim() || null,
+      title: more.title.trim() || null,
+      model: more.model.trim() || null,
+      mode: more.mode.trim() || null,
+    };
     try {
-      const row = await write<Row>({ method: "POST", path: "/chats", body: wanted, lane: "new" });
+      const row = await write(to("POST", "/chats", { body: wanted }), "new");
       localStorage.setItem("holdfast.agent", chosen);
       localStorage.setItem("holdfast.cwd", cwd.trim());
       know(row);
@@ -65,6 +74,7 @@ export function NewChat() {
           </select>
         )}
       />
+      <Unavailable agents={agents} />
       <Field
         label={t("new.cwd")}
         hint={t("new.cwd.hint")}
@@ -104,6 +114,27 @@ export function NewChat() {
           />
         )}
       />
+      <details>
+        <summary className="w-fit text-soft pointer-coarse:py-2">{t("new.more")}</summary>
+        <div className="flex flex-col gap-3 pt-2">
+          <p className="text-sm text-soft">{t("new.more.hint")}</p>
+          {(["title", "model", "mode"] as const).map((name) => (
+            <Field
+              key={name}
+              label={t(`edit.${name}`)}
+              control={(props) => (
+                <Input
+                  {...props}
+                  autoComplete="off"
+                  value={more[name]}
+                  aria-invalid={problem?.field === name}
+                  onChange={(event) => setMore({ ...more, [name]: event.target.value })}
+                />
+              )}
+            />
+          ))}
+        </div>
+      </details>
       {problem && (
         <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
           {problem.detail}
@@ -114,6 +145,30 @@ export function NewChat() {
       </Button>
     </form>
   );
+}
+
+/** Agents that cannot be started, and why. */
+function Unavailable({ agents }: { agents: readonly Agent[] }) {
+  const known = useHost((host) => host.known);
+  if (known && agents.length === 0) {
+    return (
+      <p className="flex items-center gap-2 text-sm text-bad">
+        <span role="alert" className="flex-1">
+          {t("new.noAgents")}
+        </span>
+        <Button size="small" onClick={() => void loadAgents()}>
+          {t("action.retry")}
+        </Button>
+      </p>
+    );
+  }
+  return agents
+    .filter((agent) => !agent.available && agent.reason)
+    .map((agent) => (
+      <p key={agent.id} className="-mt-3 text-sm wrap-anywhere text-soft">
+        {agent.id}: {agent.reason}
+      </p>
+    ));
 }
 
 /** The agent of the last chat, where it is still there; otherwise the first that can be started. */

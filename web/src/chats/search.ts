@@ -1,29 +1,25 @@
-// Chats that the host finds for some words.
+// What the host finds for some words: chats, and places in their transcripts.
 
-import { useEffect, useState } from "react";
-import { get } from "../events/api.ts";
-import type { Page, Row } from "../events/wire.ts";
+import { call } from "../events/api.ts";
+import { type Paged, usePaged } from "../events/paged.ts";
+import { to } from "../events/request.ts";
+import type { Found, FoundItem, Row, RowPage } from "../events/wire.ts";
 
 /** Milliseconds of quiet after which a search is asked. */
 const QUIET = 150;
 
-/** What was found; `null` while it is asked, and without words. */
-export function useFound(words: string): Row[] | null {
-  const [found, setFound] = useState<{ words: string; rows: Row[] } | null>(null);
-  const wanted = words.trim();
-  useEffect(() => {
-    if (wanted === "") return;
-    const cancel = new AbortController();
-    const ask = async () => {
-      const query = new URLSearchParams({ q: wanted, state: "all" });
-      const page = await get<Page<Row, string>>(`/chats?${query}`, cancel.signal);
-      setFound({ words: wanted, rows: page.items });
-    };
-    const timer = setTimeout(() => ask().catch(() => {}), QUIET);
-    return () => {
-      clearTimeout(timer);
-      cancel.abort();
-    };
-  }, [wanted]);
-  return found?.words === wanted ? found.rows : null;
+/** Chats by their titles, prompts, projects, and by what was said in them; closed ones too. */
+export function useFoundChats(words: string): Paged<Row, RowPage> {
+  const q = words.trim();
+  return usePaged(q === "" ? null : q, QUIET, (before, signal) =>
+    call(to("GET", "/chats", { query: { q, state: "all", ...before } }), { signal }),
+  );
+}
+
+/** Items of all transcripts, the newest first. */
+export function useFoundItems(words: string): Paged<FoundItem, Found> {
+  const q = words.trim();
+  return usePaged(q === "" ? null : q, QUIET, (before, signal) =>
+    call(to("GET", "/search", { query: { q, ...before } }), { signal }),
+  );
 }

@@ -1,11 +1,15 @@
 import { useEffect, useId, useRef, useState } from "react";
+import { type Act, useAct } from "../events/act.ts";
 import { Refused } from "../events/api.ts";
-import { send, show, write } from "../events/host.ts";
+import { show, useHost, write } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import type { Row } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { accepted, emptied, keepText, useDraft } from "./kept.ts";
+import { Refusal } from "./Refusal.tsx";
 
 type Way = "queue" | "interrupt";
 
@@ -14,7 +18,9 @@ const STOP_PATIENCE = 10_000;
 
 /** Where a person writes to the agent. */
 export function Composer({ row }: { row: Row }) {
-  const text = useDraft(row.id);
+  const { text, fault } = useDraft(row.id);
+  const act = useAct();
+  const turned = useHost((host) => host.turned);
   const [way, setWay] = useState<Way>("queue");
   const hint = useId();
   const area = useGrowing(text);
@@ -26,71 +32,75 @@ export function Composer({ row }: { row: Row }) {
     setWay("queue");
   };
   return (
-    <form
-      className="rounded-xl border border-edge bg-raised shadow-xs focus-within:border-brand"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <textarea
-        ref={area}
-        rows={1}
-        aria-label={t("composer.label")}
-        aria-describedby={hint}
-        placeholder={t("composer.placeholder", { agent: row.agent })}
-        value={text}
-        onChange={(event) => keepText(row.id, event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    <>
+      {turned.map((one) => one.message?.chat === row.id && <Refusal key={one.id} turned={one} />)}
+      <FaultLine act={act} />
+      {fault && (
+        <p role="alert" className="text-sm text-bad">
+          {t("composer.notKept", { why: fault })}
+        </p>
+      )}
+      <form
+        className="rounded-xl border border-edge bg-raised shadow-xs focus-within:border-brand"
+        onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
-        className="block max-h-[40dvh] w-full resize-none rounded-xl bg-transparent px-4 pt-3 pb-1 placeholder:text-soft focus:outline-none pointer-coarse:text-base"
-      />
-      <div className="flex items-center justify-end gap-2 px-2 pb-2">
-        <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
-          {t("composer.hint")}
-        </p>
-        {busy && text.trim() !== "" && (
-          <select
-            aria-label={t("composer.delivery")}
-            value={way}
-            onChange={(event) => setWay(event.target.value as Way)}
-            className="min-h-9 rounded-md border border-edge bg-raised px-2 text-sm"
-          >
-            <option value="queue">{t("composer.queue")}</option>
-            <option value="interrupt">{t("composer.interrupt")}</option>
-          </select>
-        )}
-        {busy && <Stop row={row} />}
-        <Button type="submit" look="brand" disabled={text.trim() === ""}>
-          <Icon name="send" />
-          {t("composer.send")}
-        </Button>
-      </div>
-    </form>
+      >
+        <textarea
+          ref={area}
+          rows={1}
+          aria-label={t("composer.label")}
+          aria-describedby={hint}
+          placeholder={t("composer.placeholder", { agent: row.agent })}
+          value={text}
+          onChange={(event) => keepText(row.id, event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            submit();
+          }}
+          className="block max-h-[40dvh] w-full resize-none rounded-xl bg-transparent px-4 pt-3 pb-1 placeholder:text-soft focus:outline-none pointer-coarse:text-base"
+        />
+        <div className="flex items-center justify-end gap-2 px-2 pb-2">
+          <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
+            {t("composer.hint")}
+          </p>
+          {busy && text.trim() !== "" && (
+            <select
+              aria-label={t("composer.delivery")}
+              value={way}
+              onChange={(event) => setWay(event.target.value as Way)}
+              className="min-h-9 rounded-md border border-edge bg-raised px-2 text-sm"
+            >
+              <option value="queue">{t("composer.queue")}</option>
+              <option value="interrupt">{t("composer.interrupt")}</option>
+            </select>
+          )}
+          {busy && <Stop row={row} act={act} />}
+          <Button type="submit" look="brand" disabled={text.trim() === ""}>
+            <Icon name="send" />
+            {t("composer.send")}
+          </Button>
+        </div>
+      </form>
+    </>
   );
 }
 
 async function post(chat: string, text: string, delivery: Way): Promise<void> {
-  const wanted = {
-    method: "POST",
-    path: `/chats/${chat}/messages`,
-    body: { text, delivery },
-    lane: chat,
-    message: { chat, text },
-  } as const;
+  const body = { text, delivery };
+  const message = { chat, text };
   try {
-    await write(wanted);
+    await write(to("POST", "/chats/{chat}/messages", { at: { chat }, body }), chat, message);
     accepted(chat);
   } catch (fault) {
-    if (fault instanceof Refused) show({ write: { ...wanted, key: "" }, problem: fault.problem });
+    if (fault instanceof Refused) show({ message, problem: fault.problem });
   }
 }
 
 /** Ends the turn; where the agent does not obey, the agent itself. */
-function Stop({ row }: { row: Row }) {
+function Stop({ row, act }: { row: Row; act: Act }) {
   const [asked, setAsked] = useState(false);
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -98,21 +108,21 @@ function Stop({ row }: { row: Row }) {
     const timer = setTimeout(() => setLate(true), STOP_PATIENCE);
     return () => clearTimeout(timer);
   }, [asked]);
-  const stop = (agent: boolean) => {
+  const stop = async (what: "turn" | "agent") => {
     setAsked(true);
-    const path = `/chats/${row.id}/interrupt`;
-    const body = agent ? { agent: "stop" } : {};
-    send({ method: "POST", path, body, lane: `${row.id}/act` });
+    const body = what === "agent" ? { agent: "stop" as const } : {};
+    const wanted = to("POST", "/chats/{chat}/interrupt", { at: { chat: row.id }, body });
+    if (!(await act.run(() => write(wanted, `${row.id}/act`)))) setAsked(false);
   };
   if (late) {
     return (
-      <Button look="bad" onClick={() => stop(true)}>
+      <Button look="bad" onClick={() => void stop("agent")}>
         {t("composer.stopAgent")}
       </Button>
     );
   }
   return (
-    <Button onClick={() => stop(false)} disabled={asked}>
+    <Button onClick={() => void stop("turn")} disabled={asked}>
       <Icon name="stop" />
       {asked ? t("composer.stopping") : t("composer.stop")}
     </Button>

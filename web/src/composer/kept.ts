@@ -1,7 +1,8 @@
 // What a person is writing, kept by the host: the same on every device.
 
 import { useEffect, useSyncExternalStore } from "react";
-import { call, get } from "../events/api.ts";
+import { call, Refused } from "../events/api.ts";
+import { to } from "../events/request.ts";
 
 /** Milliseconds of quiet after which a draft is kept. */
 const QUIET = 400;
@@ -15,6 +16,8 @@ interface Draft {
   kept: string | null;
   timer: ReturnType<typeof setTimeout> | null;
   busy: boolean;
+  /** Why the host does not keep it. */
+  fault: string | null;
 }
 
 const drafts = new Map<string, Draft>();
@@ -23,7 +26,7 @@ const listeners = new Set<() => void>();
 function draftOf(chat: string): Draft {
   const known = drafts.get(chat);
   if (known) return known;
-  const fresh: Draft = { text: "", kept: null, timer: null, busy: false };
+  const fresh: Draft = { text: "", kept: null, timer: null, busy: false, fault: null };
   drafts.set(chat, fresh);
   return fresh;
 }
@@ -33,7 +36,7 @@ function tell(): void {
 }
 
 /** The draft of a chat. It is asked for when the chat or the page is looked at again. */
-export function useDraft(chat: string): string {
+export function useDraft(chat: string): { text: string; fault: string | null } {
   useEffect(() => {
     const ask = () => document.visibilityState === "visible" && void load(chat);
     ask();
@@ -48,7 +51,9 @@ export function useDraft(chat: string): string {
     listeners.add(listener);
     return () => listeners.delete(listener);
   };
-  return useSyncExternalStore(subscribe, () => drafts.get(chat)?.text ?? "");
+  const text = useSyncExternalStore(subscribe, () => drafts.get(chat)?.text ?? "");
+  const fault = useSyncExternalStore(subscribe, () => drafts.get(chat)?.fault ?? null);
+  return { text, fault };
 }
 
 /** Takes what the host has, unless somebody writes here. */
@@ -57,7 +62,7 @@ async function load(chat: string): Promise<void> {
   const clean = () => draft.timer === null && !draft.busy && draft.text === (draft.kept ?? "");
   if (!clean()) return;
   try {
-    const { text } = await get<{ text: string }>(`/chats/${chat}/draft`);
+    const { text } = await call(to("GET", "/chats/{chat}/draft", { at: { chat } }));
     if (!clean()) return;
     draft.kept = text;
     draft.text = text;
@@ -81,6 +86,7 @@ export function emptied(chat: string): void {
   if (draft.timer) clearTimeout(draft.timer);
   draft.timer = null;
   draft.text = "";
+  draft.fault = null;
   tell();
 }
 
@@ -107,11 +113,15 @@ async function put(chat: string, draft: Draft): Promise<void> {
   draft.busy = true;
   const text = draft.text;
   try {
-    await call({ method: "PUT", path: `/chats/${chat}/draft`, body: { text } });
+    await call(to("PUT", "/chats/{chat}/draft", { at: { chat }, body: { text } }));
     draft.kept = text;
-  } catch {
-    if (draft.timer === null && draft.text !== "") later(chat, draft, AGAIN);
+    draft.fault = null;
+  } catch (fault) {
+    // The same text would be refused again: it is tried when it is another.
+    if (fault instanceof Refused) draft.fault = fault.problem.detail;
+    else if (draft.timer === null && draft.text !== "") later(chat, draft, AGAIN);
   } finally {
     draft.busy = false;
+    tell();
   }
 }

@@ -1,5 +1,6 @@
 // One call to the host. The page's cookie goes along by itself.
 
+import type { Request } from "./request.ts";
 import type { Problem } from "./wire.ts";
 
 /** The host said no; the same request would get the same answer. */
@@ -24,10 +25,8 @@ export class Unreachable extends Error {
 /** Nobody is signed in. */
 export class SignedOut extends Error {}
 
-export interface Request {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  path: string;
-  body?: unknown;
+export interface How {
+  /** The name of the operation, for a write that may be repeated. */
   key?: string;
   signal?: AbortSignal;
 }
@@ -53,10 +52,10 @@ export function device(agent = navigator.userAgent): string {
 }
 
 /** Makes a call and gives its answer. Throws `Refused`, `Unreachable` or `SignedOut`. */
-export async function call<T>(request: Request): Promise<T> {
+export async function call<A>(request: Request<A>, how: How = {}): Promise<A> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (request.method !== "GET") headers["Holdfast-Device"] = device();
-  if (request.key) headers["Idempotency-Key"] = request.key;
+  if (how.key) headers["Idempotency-Key"] = how.key;
   if (request.body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   let text: string;
@@ -65,23 +64,19 @@ export async function call<T>(request: Request): Promise<T> {
       method: request.method,
       headers,
       body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal: request.signal ?? null,
+      signal: how.signal ?? null,
       credentials: "same-origin",
     });
     text = await response.text();
   } catch (fault) {
-    if (request.signal?.aborted) throw fault;
+    if (how.signal?.aborted) throw fault;
     throw new Unreachable(null);
   }
-  if (response.ok) return (text ? JSON.parse(text) : {}) as T;
+  if (response.ok) return (text ? JSON.parse(text) : {}) as A;
   const problem = read(text, response.status);
   if (problem.code === "not_authorised") throw new SignedOut();
   const later = response.status >= 500 || problem.code === "overloaded";
   throw later ? new Unreachable(problem) : new Refused(problem);
-}
-
-export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return call<T>({ method: "GET", path, ...(signal ? { signal } : {}) });
 }
 
 function read(text: string, status: number): Problem {
@@ -91,5 +86,10 @@ function read(text: string, status: number): Problem {
   } catch {
     // What stands between may answer in its own words.
   }
-  return { code: "unreadable", title: "", detail: `HTTP ${status}`, status, field: null };
+  return aProblem("internal", `HTTP ${status}`, status);
+}
+
+/** A problem in the page's own words. */
+export function aProblem(code: Problem["code"], detail: string, status: number): Problem {
+  return { type: `/errors/${code}`, title: "", code, detail, status, field: null, limit: null };
 }

@@ -1,11 +1,12 @@
 // The one store: what the host tells, what is on its way to it, and whether it answers.
 
 import { useSyncExternalStore } from "react";
-import { call, get, Refused, SignedOut } from "./api.ts";
+import { call, Refused, SignedOut, Unreachable } from "./api.ts";
 import { type Outbox, type Turned, type Write, Writes } from "./outbox.ts";
+import { type Request, to } from "./request.ts";
 import * as apply from "./state.ts";
 import { type Link, Stream } from "./stream.ts";
-import type { Agent, Frame, Item, Page, Queue, Row } from "./wire.ts";
+import type { Agent, Change, Frame, Row } from "./wire.ts";
 
 export interface Host extends apply.State {
   link: Link;
@@ -13,7 +14,7 @@ export interface Host extends apply.State {
   signedIn: boolean | null;
   outbox: Outbox;
   /** What the host refused, for the person to read and put away. */
-  turned: readonly Turned[];
+  turned: readonly Shown[];
   agents: readonly Agent[];
   /** The life of the host that is listened to, and when this page first heard of it. */
   generation: number | null;
@@ -22,14 +23,23 @@ export interface Host extends apply.State {
   linkRefused: boolean;
   /** A chat that was looked for and is not there. */
   missing: string | null;
+  /** Why the transcript of the open chat could not be read further, and how to try again. */
+  stuck: { why: string; again(): void } | null;
 }
 
+/** What was refused, with a number of its own. */
+export interface Shown extends Turned {
+  id: number;
+}
+
+/** Items that are asked for around a place, half of them before it. */
+const AROUND = 50;
 /** Milliseconds until a host that does not answer is asked again who is signed in. */
 const ASK_AGAIN = 1000;
 
 const writes = new Writes(sessionStorage, {
   change: (outbox) => set({ outbox }),
-  turned: (turned) => set({ turned: [...state.turned, turned] }),
+  turned: show,
   signedOut: () => set({ signedIn: false }),
 });
 
@@ -44,6 +54,7 @@ let state: Host = {
   startedAt: 0,
   linkRefused: false,
   missing: null,
+  stuck: null,
 };
 
 const listeners = new Set<() => void>();
@@ -94,7 +105,7 @@ function take(frame: Frame): void {
       return;
     case "changes":
       if (frame.changes.some((change) => change.what === "queue")) queueChanges += 1;
-      set(apply.changes(state, frame.changes));
+      changed(frame.changes);
       // A change tells the beginning of a long queue alone.
       if (state.open?.queue?.next) void loadQueue(state.open.id).catch(() => {});
       return;
@@ -104,9 +115,15 @@ function take(frame: Frame): void {
   }
 }
 
+function changed(changes: readonly Change[]): void {
+  const looked = state.open?.id;
+  set(apply.changes(state, changes));
+  if (looked && !state.open) set({ missing: looked });
+}
+
 /** Begins: with a sign-in link, by using it up; then by listening. */
-export async function begin(chat: string | null): Promise<void> {
-  set(apply.look(state, chat));
+export async function begin(chat: string | null, at: number | null): Promise<void> {
+  set(apply.look(state, chat, at));
   const code = takeCode();
   if (!code) return whoAmI();
   if ((await signIn({ code })) === "refused") set({ linkRefused: true });
@@ -115,14 +132,14 @@ export async function begin(chat: string | null): Promise<void> {
 /** The code of a sign-in link. It is taken out of the address, so that it stands in no history. */
 function takeCode(): string | null {
   const code = new URLSearchParams(location.hash.slice(1)).get("sign-in");
-  if (code) history.replaceState(null, "", location.pathname);
+  if (code) history.replaceState(null, "", location.pathname + location.search);
   return code;
 }
 
 /** Signs this browser in; says what the host says where it does not. */
 export async function signIn(secret: { code: string } | { token: string }): Promise<string | null> {
   try {
-    await call({ method: "POST", path: "/session", body: secret });
+    await call(to("POST", "/session", { body: secret }));
     welcome();
     return null;
   } catch (fault) {
@@ -133,14 +150,14 @@ export async function signIn(secret: { code: string } | { token: string }): Prom
 }
 
 export async function signOut(): Promise<void> {
-  await call({ method: "DELETE", path: "/session" });
+  await call(to("DELETE", "/session"));
   stream.stop();
   set({ ...apply.EMPTY, signedIn: false });
 }
 
 async function whoAmI(): Promise<void> {
   try {
-    await get("/session");
+    await call(to("GET", "/session"));
     if (state.signedIn !== true) welcome();
   } catch (fault) {
     if (fault instanceof SignedOut) {
@@ -160,44 +177,79 @@ function welcome(): void {
   writes.flush();
 }
 
-/** Looks at a chat, or at none. */
-export function lookAt(chat: string | null): void {
-  if ((state.open?.id ?? null) === chat) return;
-  set({ ...apply.look(state, chat), missing: null });
-  if (state.signedIn) stream.listen(chat);
+/** Looks at a chat, at a place in it or at its end; or at none. */
+export function lookAt(chat: string | null, at: number | null = null): void {
+  const open = state.open;
+  if ((open?.id ?? null) === chat && (open?.at ?? null) === at) return;
+  set({ ...apply.look(state, chat, at), missing: null, stuck: null });
+  if (!state.signedIn) return;
+  if (open?.id === chat) void loadOpen();
+  else stream.listen(chat);
 }
 
-async function loadOpen(): Promise<void> {
-  const chat = state.open?.id;
-  if (!chat) return;
+/** Asks for what is there of the open chat, where that did not come. */
+export async function loadOpen(): Promise<void> {
+  const open = state.open;
+  if (!open) return;
+  const chat = open.id;
+  set({ stuck: null });
   try {
-    if (!state.chats.has(chat)) set(apply.row(state, await get<Row>(`/chats/${chat}`)));
-    const begun = state.open?.before !== undefined;
-    await Promise.all([begun ? null : loadPage(chat, null), loadQueue(chat)]);
+    if (!state.chats.has(chat)) know(await call(to("GET", "/chats/{chat}", { at: { chat } })));
+    const begin = open.at === null ? {} : { before: open.at + AROUND / 2, limit: AROUND };
+    const first = open.before === undefined ? loadPage(begin) : null;
+    await Promise.all([first, loadQueue(chat)]);
   } catch (fault) {
-    if (fault instanceof Refused) set({ missing: chat });
+    if (fault instanceof Refused && fault.problem.code === "chat_not_found") set({ missing: chat });
+    else stopped(fault, loadOpen);
   }
 }
 
-async function loadPage(chat: string, before: number | null): Promise<void> {
-  const query = before === null ? "" : `?before=${before}`;
-  const page = await get<Page<Item, number>>(`/chats/${chat}/items${query}`);
-  set(apply.page(state, chat, page));
+/** A host that does not answer is told of elsewhere; one that says why is heard. */
+function stopped(fault: unknown, again: () => void): void {
+  const said = fault instanceof Refused || fault instanceof Unreachable ? fault.problem : null;
+  if (said) set({ stuck: { why: said.detail, again } });
 }
 
-let older: Promise<void> | null = null;
+async function loadPage(query: { before?: number; limit?: number }): Promise<void> {
+  const open = state.open;
+  if (!open) return;
+  const page = await call(to("GET", "/chats/{chat}/items", { at: { chat: open.id }, query }));
+  // Somebody may have gone on to another place.
+  if (state.open?.at === open.at) set(apply.page(state, open.id, page));
+}
+
+/** A page at a time, in one direction. */
+function oneByOne(load: () => Promise<void>): () => Promise<void> {
+  let loading: Promise<void> | null = null;
+  const page = () => {
+    loading ??= load()
+      .then(
+        () => set({ stuck: null }),
+        (fault: unknown) => stopped(fault, page),
+      )
+      .finally(() => {
+        loading = null;
+      });
+    return loading;
+  };
+  return page;
+}
 
 /** Asks for the page of the transcript before what is here. */
-export function loadOlder(): Promise<void> {
+export const loadOlder = oneByOne(async () => {
+  const before = state.open?.before;
+  if (before) await loadPage({ before });
+});
+
+/** Asks for the page after what is here, where that is not the end. */
+export const loadNewer = oneByOne(async () => {
   const open = state.open;
-  if (!open?.before) return Promise.resolve();
-  older ??= loadPage(open.id, open.before)
-    .catch(() => {})
-    .finally(() => {
-      older = null;
-    });
-  return older;
-}
+  const after = open?.items.at(-1)?.seq;
+  if (!open || open.beyond === null || after === undefined) return;
+  const query = { after };
+  const page = await call(to("GET", "/chats/{chat}/items", { at: { chat: open.id }, query }));
+  if (state.open?.at === open.at) set(apply.newer(state, open.id, page));
+});
 
 /** Changes of queues that were told, so that an answer that is older than one is not believed. */
 let queueChanges = 0;
@@ -205,9 +257,10 @@ let queueChanges = 0;
 async function loadQueue(chat: string): Promise<void> {
   for (;;) {
     const before = queueChanges;
-    let page = await get<Queue>(`/chats/${chat}/queue`);
+    let page = await call(to("GET", "/chats/{chat}/queue", { at: { chat } }));
     while (page.next) {
-      const more = await get<Queue>(`/chats/${chat}/queue?from=${page.next}`);
+      const query = { from: page.next };
+      const more = await call(to("GET", "/chats/{chat}/queue", { at: { chat }, query }));
       page = { ...more, items: [...page.items, ...more.items] };
     }
     if (before !== queueChanges && state.open?.id === chat) continue;
@@ -216,30 +269,33 @@ async function loadQueue(chat: string): Promise<void> {
   }
 }
 
-async function loadAgents(): Promise<void> {
-  const agents = await get<Page<Agent, null>>("/agents").catch(() => null);
+/** Asks which agents there are. */
+export async function loadAgents(): Promise<void> {
+  const agents = await call(to("GET", "/agents")).catch(() => null);
   if (agents) set({ agents: agents.items });
 }
 
-/** Makes a write that is kept until the host has answered. Rejects with `Refused` alone. */
-export function write<T>(wanted: Omit<Write, "key">): Promise<T> {
-  return writes.add<T>(wanted);
+/**
+ * Makes a write that is kept until the host has answered. Writes of one lane arrive in their order.
+ * Rejects with `Refused` alone.
+ */
+export function write<A>(
+  request: Request<A>,
+  lane: string,
+  message?: Write["message"],
+): Promise<A> {
+  return writes.add({ ...request, lane, ...(message ? { message } : {}) });
 }
 
-/** The same where nobody waits: a refusal is shown. */
-export function send(wanted: Omit<Write, "key">): void {
-  const lane = { ...wanted, key: "" };
-  writes.add(wanted).catch((fault: unknown) => {
-    if (fault instanceof Refused) show({ write: lane, problem: fault.problem });
-  });
-}
-
-/** Shows what the host refused. */
+/** Shows what the host refused, where that cannot be shown where it was asked for. */
 export function show(turned: Turned): void {
-  set({ turned: [...state.turned, turned] });
+  refusals += 1;
+  set({ turned: [...state.turned, { ...turned, id: refusals }] });
 }
 
-export function putAway(turned: Turned): void {
+let refusals = 0;
+
+export function putAway(turned: Shown): void {
   set({ turned: state.turned.filter((one) => one !== turned) });
 }
 

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Refused, type Request, SignedOut, Unreachable } from "./api.ts";
+import { aProblem, type How, Refused, SignedOut, Unreachable } from "./api.ts";
 import { Writes } from "./outbox.ts";
+import type { Request } from "./request.ts";
+import type { Problem } from "./wire.ts";
 
 const write = (text: string, lane = "c") => ({
   method: "POST" as const,
@@ -8,20 +10,20 @@ const write = (text: string, lane = "c") => ({
   body: { text },
   lane,
 });
-const problem = (code: string) => ({ code, title: "", detail: code, status: 409, field: null });
+const problem = (code: Problem["code"]) => aProblem(code, code, 409);
 
 /** A host that answers as it is told, and remembers what it was asked. */
 function scene(kept = new Map<string, string>()) {
-  const asked: Request[] = [];
+  const asked: (Request<unknown> & How)[] = [];
   const answers: (() => Promise<unknown>)[] = [];
   const turned: string[] = [];
   const store = {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => void kept.set(key, value),
   };
-  const make = async <T>(request: Request): Promise<T> => {
-    asked.push(request);
-    return (await (answers.shift() ?? (async () => ({})))()) as T;
+  const make = async <A>(request: Request<A>, how?: How): Promise<A> => {
+    asked.push({ ...request, ...how });
+    return (await (answers.shift() ?? (async () => ({})))()) as A;
   };
   const signedOut = vi.fn();
   const on = {

@@ -3,22 +3,21 @@
 
 import { call, Refused, SignedOut, Unreachable } from "./api.ts";
 import { newKey } from "./key.ts";
+import type { Request } from "./request.ts";
 import type { Problem } from "./wire.ts";
 
-export interface Write {
+export interface Write extends Request<unknown> {
   key: string;
-  method: "POST" | "PUT" | "PATCH" | "DELETE";
-  path: string;
-  body?: unknown;
   /** Writes of one lane arrive in their order. */
   lane: string;
   /** What it is for the person, where that is shown while it waits. */
   message?: { chat: string; text: string };
 }
 
-/** A write that the host refused and nobody in the page waits for any more. */
+/** What the host refused, where nobody in the page waits for it any more. */
 export interface Turned {
-  write: Write;
+  /** The message that it was. */
+  message?: { chat: string; text: string };
   problem: Problem;
 }
 
@@ -77,7 +76,7 @@ export class Writes {
   }
 
   /** Makes a write, now or as soon as the host answers. Rejects with `Refused` alone. */
-  add<T>(write: Omit<Write, "key">): Promise<T> {
+  add<A>(write: Request<A> & Pick<Write, "lane" | "message">): Promise<A> {
     const whole: Write = { ...write, key: newKey() };
     this.#writes = [...this.#writes, whole];
     this.#keep();
@@ -85,7 +84,7 @@ export class Writes {
       this.#waiters.set(whole.key, { resolve, reject });
     });
     this.flush();
-    return answer as Promise<T>;
+    return answer as Promise<A>;
   }
 
   /** Tries at once: the host is there again, or somebody signed in. */
@@ -114,12 +113,8 @@ export class Writes {
     const waiter = this.#waiters.get(write.key);
     try {
       const { method, path, body, key } = write;
-      const answer = await this.#make({
-        method,
-        path,
-        key,
-        ...(body === undefined ? {} : { body }),
-      });
+      const request = { method, path, ...(body === undefined ? {} : { body }) };
+      const answer = await this.#make(request, { key });
       this.#done(write);
       waiter?.resolve(answer);
       return true;
@@ -127,7 +122,10 @@ export class Writes {
       if (fault instanceof Refused) {
         this.#done(write);
         if (waiter) waiter.reject(fault);
-        else this.#turned({ write, problem: fault.problem });
+        else {
+          const { message } = write;
+          this.#turned({ ...(message ? { message } : {}), problem: fault.problem });
+        }
         return true;
       }
       if (fault instanceof SignedOut) this.#signedOut();

@@ -47,6 +47,48 @@ describe("items", () => {
   });
 });
 
+describe("a place further back", () => {
+  const at = (seq: number, state: State = EMPTY) =>
+    apply.look(apply.snapshot(state, aSnapshot()), "c", seq);
+  const page = (...seqs: number[]) => ({
+    items: seqs.map((seq) => anItem(`i${seq}`, seq, String(seq))),
+    next: (seqs[0] ?? 1) > 1 ? (seqs[0] ?? null) : null,
+  });
+  const around = apply.page(at(5), "c", page(4, 5, 6));
+
+  it("is read without what is newer, which comes with its page", () => {
+    const told = apply.changes(around, [item(anItem("i9", 9, "nine"))]);
+    expect(texts(told)).toEqual(["4", "5", "6"]);
+    const newer = { ...anItem("i6", 6, "6!"), version: 2 };
+    expect(texts(apply.changes(told, [item(newer)]))).toEqual(["4", "5", "6!"]);
+    const next = apply.newer(told, "c", page(7, 8));
+    expect(texts(next)).toEqual(["4", "5", "6", "7", "8"]);
+  });
+
+  it("reaches the end with an empty page, unless something was heard of beyond it", () => {
+    expect(apply.newer(around, "c", page()).open?.beyond).toBeNull();
+    const heard = apply.changes(around, [item(anItem("i7", 7, "7"))]);
+    const still = apply.newer(heard, "c", page());
+    expect(still.open?.beyond).toBe(7);
+    const ended = apply.newer(apply.newer(still, "c", page(7)), "c", page());
+    expect(ended.open?.beyond).toBeNull();
+    expect(texts(apply.changes(ended, [item(anItem("i8", 8, "8"))]))?.at(-1)).toBe("8");
+  });
+
+  it("is read anew after a snapshot, which tells the end", () => {
+    const told = { ...aSnapshot(), items: [{ ...anItem("i9", 9, "nine"), chat: "c" }] };
+    // Also where the end had been reached: what was said between is not known.
+    const state = apply.snapshot(apply.newer(around, "c", page()), told);
+    expect([texts(state), state.open?.before, state.open?.beyond]).toEqual([[], undefined, 0]);
+  });
+
+  it("and its end are two places of one chat", () => {
+    const end = apply.look(around, "c");
+    expect([texts(end), end.open?.before, end.open?.beyond]).toEqual([[], undefined, null]);
+    expect(apply.look(around, "c", 5)).toBe(around);
+  });
+});
+
 describe("live text", () => {
   const growing = apply.changes(begun(looking()), [
     item({ ...anItem("i1", 1, "hé"), closed: false }),

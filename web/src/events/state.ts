@@ -6,8 +6,8 @@ import type {
   Delta,
   Failure,
   Item,
+  ItemPage,
   Offer,
-  Page,
   Prompt,
   Queue,
   Row,
@@ -28,6 +28,13 @@ export interface OpenChat {
   items: readonly Entry[];
   /** What the page before is asked with; `null`: there is none; `undefined`: nothing came yet. */
   before: number | null | undefined;
+  /** The place that a search led to; `null`: the end. */
+  at: number | null;
+  /**
+   * Where the items here do not reach the newest one: the highest place that was heard of beyond
+   * them. `null`: they do.
+   */
+  beyond: number | null;
   queue: Queue | null;
 }
 
@@ -59,17 +66,22 @@ export function byteLength(text: string | null): number {
   return text ? utf8.encode(text).length : 0;
 }
 
-/** Looks at another chat, or at none. */
-export function look(state: State, chat: string | null): State {
+/** Looks at another chat, or another place of it, or at none. */
+export function look(state: State, chat: string | null, at: number | null = null): State {
+  const open = state.open;
   if (chat === null) return { ...state, open: null };
-  if (state.open?.id === chat) return state;
-  return { ...state, open: { id: chat, items: [], before: undefined, queue: null } };
+  if (open?.id === chat && open.at === at) return state;
+  const queue = open?.id === chat ? open.queue : null;
+  const beyond = at === null ? null : 0;
+  return { ...state, open: { id: chat, items: [], before: undefined, at, beyond, queue } };
 }
 
 /** All that the host shows, in place of what was known. */
 export function snapshot(state: State, told: Snapshot): State {
   const open = state.open;
-  const items = open ? told.items.filter((item) => item.chat === open.id) : [];
+  // It tells the newest items: a place further back is read anew.
+  const ended = open !== null && open.at === null;
+  const items = ended ? told.items.filter((item) => item.chat === open.id) : [];
   const listed = new Map(told.chats.map((row) => [row.id, row]));
   // A snapshot lists open chats; a closed one that is looked at stays as it was.
   const looked = open && state.chats.get(open.id);
@@ -83,14 +95,15 @@ export function snapshot(state: State, told: Snapshot): State {
     open: open && {
       ...open,
       items: merged([], items),
-      before: items[0] ? (items[0].seq > 1 ? items[0].seq : null) : open.before,
+      before: items[0] ? (items[0].seq > 1 ? items[0].seq : null) : ended ? open.before : undefined,
+      beyond: ended ? null : 0,
       queue: null,
     },
   };
 }
 
 /** A page of the transcript that was asked for: the newest one, or one before what is here. */
-export function page(state: State, chat: string, got: Page<Item, number>): State {
+export function page(state: State, chat: string, got: ItemPage): State {
   const open = state.open;
   if (open?.id !== chat) return state;
   const first = open.items[0];
@@ -100,6 +113,15 @@ export function page(state: State, chat: string, got: Page<Item, number>): State
   const from = open.before === undefined ? (got.items[0]?.seq ?? 0) : 0;
   const here = open.items.filter((item) => item.seq >= from);
   return { ...state, open: { ...open, items: merged(here, got.items), before } };
+}
+
+/** The page after what is here; nothing lies beyond a page that is empty, as far as was heard. */
+export function newer(state: State, chat: string, got: ItemPage): State {
+  const open = state.open;
+  if (open?.id !== chat || open.beyond === null) return state;
+  const items = merged(open.items, got.items);
+  const reached = got.items.length === 0 && open.beyond <= (items.at(-1)?.seq ?? 0);
+  return { ...state, open: { ...open, items, beyond: reached ? null : open.beyond } };
 }
 
 /** The queue as it was asked for. */
@@ -121,9 +143,15 @@ export function changes(state: State, list: readonly Change[]): State {
 }
 
 function change(state: State, told: Change): State {
+  if (told.what === "counts") return told.value ? { ...state, counts: told.value } : state;
+  // All others are about a chat.
+  return told.chat === null ? state : ofChat(state, { ...told, chat: told.chat });
+}
+
+type OfChat<C> = C extends { what: "counts" } ? never : C & { chat: string };
+
+function ofChat(state: State, told: OfChat<Change>): State {
   switch (told.what) {
-    case "counts":
-      return { ...state, counts: told.value };
     case "chat":
       return told.value ? row(state, told.value) : removed(state, told.chat);
     case "removed":
@@ -165,10 +193,13 @@ function removed(state: State, chat: string): State {
 function withItems(state: State, chat: string, items: readonly Item[]): State {
   const open = state.open;
   if (open?.id !== chat) return state;
-  // What lies before the pages that are here comes with its page.
+  // What lies before or behind the pages that are here comes with its page.
   const oldest = open.before ?? 0;
-  const here = items.filter((item) => item.seq >= oldest);
-  return { ...state, open: { ...open, items: merged(open.items, here) } };
+  const newest = open.beyond === null ? Number.POSITIVE_INFINITY : (open.items.at(-1)?.seq ?? 0);
+  const here = items.filter((item) => item.seq >= oldest && item.seq <= newest);
+  const heard = Math.max(open.beyond ?? 0, ...items.map((item) => item.seq));
+  const beyond = open.beyond === null ? null : heard;
+  return { ...state, open: { ...open, items: merged(open.items, here), beyond } };
 }
 
 function withPrompt(state: State, chat: string, prompt: Prompt): State {

@@ -1,10 +1,12 @@
 import { useState } from "react";
-import { Refused } from "../events/api.ts";
-import { send, show, useHost } from "../events/host.ts";
-import type { Action, Choice, Failure, Result, Row } from "../events/wire.ts";
+import { Told, useAct } from "../events/act.ts";
+import { useHost, write } from "../events/host.ts";
+import { to } from "../events/request.ts";
+import type { Action, Choice, Failure, Result, ResumeOne, Row } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
-import { actionsOf, asSeen, dismiss, resume, type Wanted } from "./act.ts";
+import { FaultLine } from "../ui/FaultLine.tsx";
+import { actionsOf, asSeen, dismiss, resume } from "./act.ts";
 import { ChoiceSelect } from "./ChoiceSelect.tsx";
 import { RecapDialog } from "./RecapDialog.tsx";
 import { sentence } from "./sentence.ts";
@@ -15,23 +17,29 @@ export function Banner({ row }: { row: Row }) {
   const failure = useHost((host) => host.failures.get(row.id));
   const [choice, setChoice] = useState<Choice | null>(null);
   const [recap, setRecap] = useState(false);
+  const doing = useAct();
   if (!offer && !failure) return null;
-  const go = (more: Partial<Wanted>) => {
+  const go = (more: Partial<ResumeOne>) => {
     const wanted = { ...asSeen(row.id, offer), ...(choice ? { choice } : {}), ...more };
-    void told(row.id, resume([wanted]));
+    void doing.run(() => told(resume([wanted])));
+  };
+  const letRun = () => {
+    const wanted = to("POST", "/chats/{chat}/queue/resume", { at: { chat: row.id } });
+    void doing.run(() => write(wanted, row.id));
   };
   const act = (action: Action) => {
     if (action === "start_fresh_with_recap") setRecap(true);
     else if (action === "start_anyway" && offer) go({ anyway: true });
     else if (offer) go({});
     // Without an offer it is the queue that could not be begun.
-    else send({ method: "POST", path: `/chats/${row.id}/queue/resume`, body: {}, lane: row.id });
+    else letRun();
   };
   return (
     <section
       aria-label={t(offer ? "state.toResume" : "failure.title")}
       className="flex flex-col gap-2"
     >
+      <FaultLine act={doing} />
       {failure && <Failed failure={failure} onAct={act} />}
       {offer && (
         <div className="flex flex-wrap items-center gap-2 rounded-lg border border-edge bg-warn-ground px-4 py-2">
@@ -58,7 +66,10 @@ export function Banner({ row }: { row: Row }) {
           >
             {t("offers.resume")}
           </Button>
-          <Button disabled={offer.resuming} onClick={() => void told(row.id, dismiss([offer]))}>
+          <Button
+            disabled={offer.resuming}
+            onClick={() => void doing.run(() => told(dismiss([offer])))}
+          >
             {t("offers.dismiss")}
           </Button>
         </div>
@@ -86,16 +97,9 @@ function Failed({ failure, onAct }: { failure: Failure; onAct: (action: Action) 
 }
 
 /** Says what was refused; a failure is told by the host, and stands in the chat. */
-async function told(chat: string, results: Promise<Result[]>): Promise<void> {
-  const write = { key: "", method: "POST", path: "/offers", lane: chat } as const;
-  try {
-    for (const result of await results) {
-      const detail = result.failure?.text ?? t("offers.superseded");
-      const refused = result.outcome === "refused" || result.outcome === "superseded";
-      const problem = { code: result.outcome, title: "", detail, status: 409, field: null };
-      if (refused) show({ write, problem });
-    }
-  } catch (fault) {
-    if (fault instanceof Refused) show({ write, problem: fault.problem });
+async function told(results: Promise<Result[]>): Promise<void> {
+  for (const { outcome, failure } of await results) {
+    const refused = outcome === "refused" || outcome === "superseded";
+    if (refused) throw new Told(failure?.text ?? t("offers.superseded"));
   }
 }

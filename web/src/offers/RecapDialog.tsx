@@ -1,6 +1,8 @@
 import { useEffect, useState } from "react";
-import { get } from "../events/api.ts";
+import { faultOf } from "../events/act.ts";
+import { call } from "../events/api.ts";
 import { useHost } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import type { Choice } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
@@ -19,6 +21,7 @@ export function RecapDialog({
   onStart: (recap: string, choice: Choice | null) => void;
 }) {
   const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
   const [choice, setChoice] = useState<Choice | null>(null);
   // A new session cannot be asked whether it has a message.
   const doubt = useHost(
@@ -30,11 +33,17 @@ export function RecapDialog({
   useEffect(() => {
     setChoice(null);
     setText(null);
+    setFault(null);
     if (!chat) return;
     const cancel = new AbortController();
-    get<{ text: string }>(`/offers/${chat}/recap`, cancel.signal)
+    call(to("GET", "/offers/{chat}/recap", { at: { chat } }), { signal: cancel.signal })
       .then((recap) => setText(recap.text))
-      .catch(() => !cancel.signal.aborted && setText(""));
+      .catch((thrown: unknown) => {
+        if (cancel.signal.aborted) return;
+        setFault(faultOf(thrown)?.text ?? null);
+        // A person may write one of their own.
+        setText("");
+      });
     return () => cancel.abort();
   }, [chat]);
   return (
@@ -46,6 +55,11 @@ export function RecapDialog({
       wide
     >
       <DialogBody>
+        {fault && (
+          <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-sm text-bad">
+            {t("recap.failed", { why: fault })}
+          </p>
+        )}
         <textarea
           aria-label={t("recap.label")}
           rows={14}

@@ -1,10 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { nameOf } from "../chats/names.ts";
+import { useAct } from "../events/act.ts";
 import { useHost } from "../events/host.ts";
 import type { Choice, Result } from "../events/wire.ts";
 import { t, tn } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog, DialogBody, DialogFoot } from "../ui/Dialog.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { dismiss, resume } from "./act.ts";
 import { OfferTree } from "./OfferTree.tsx";
 import {
@@ -40,15 +42,19 @@ export function ResumeDialog({ open, onClose }: { open: boolean; onClose: () => 
   useEffect(() => {
     if (open && offers.size === 0) onClose();
   }, [open, offers, onClose]);
-  const take = async (asked: Promise<Result[]>) => {
-    const got = await asked.catch(() => []);
+  const act = useAct();
+  const take = async (ask: () => Promise<Result[]>) => {
+    const got = await act.run(ask);
+    if (!got) return false;
     setResults((old) => new Map([...old, ...got.map((one) => [one.chat, one] as const)]));
+    return true;
   };
-  const go = () => {
+  const go = async () => {
     if (chosen.length === 0) return;
-    progress.begin(chosen.map((one) => one.chat));
-    setTicked(new Set([...ticked].filter((id) => !chosen.some((one) => one.chat === id))));
-    void take(resume(chosen));
+    const ids = chosen.map((one) => one.chat);
+    if (!(await take(() => resume(chosen)))) return;
+    progress.begin(ids);
+    setTicked((old) => new Set([...old].filter((id) => !ids.includes(id))));
   };
   const rest = all.filter((leaf) => ticked.has(leaf.id)).map((leaf) => leaf.offer);
   const tick = nodes.length > 0 ? overall(nodes, ticked) : null;
@@ -95,20 +101,21 @@ export function ResumeDialog({ open, onClose }: { open: boolean; onClose: () => 
             setChoices(next);
           }}
           results={results}
-          onResume={go}
+          onResume={() => void go()}
         />
+        <FaultLine act={act} />
       </DialogBody>
       <DialogFoot>
         <Button look="quiet" className="mr-auto" onClick={onClose}>
           {t("offers.later")}
         </Button>
-        <Button onClick={() => void take(dismiss(all.map((leaf) => leaf.offer)))}>
+        <Button onClick={() => void take(() => dismiss(all.map((leaf) => leaf.offer)))}>
           {t("offers.dismissAll")}
         </Button>
-        <Button disabled={rest.length === 0} onClick={() => void take(dismiss(rest))}>
+        <Button disabled={rest.length === 0} onClick={() => void take(() => dismiss(rest))}>
           {t("offers.dismiss")}
         </Button>
-        <Button look="brand" disabled={chosen.length === 0} onClick={go}>
+        <Button look="brand" disabled={chosen.length === 0 || act.busy} onClick={() => void go()}>
           {t("offers.resume.n", { count: chosen.length })}
         </Button>
       </DialogFoot>

@@ -1,41 +1,20 @@
 // Resuming and dismissing offers.
 
 import { write } from "../events/host.ts";
-import type { Choice, Failure, Offer, Result } from "../events/wire.ts";
+import { to } from "../events/request.ts";
+import type { Failure, Offer, Result, ResumeOne } from "../events/wire.ts";
 
-export interface Wanted {
-  chat: string;
-  recorded_at?: string;
-  choice?: Choice;
-  fresh?: boolean;
-  recap?: string;
-  anyway?: boolean;
-}
-
-export async function resume(chats: readonly Wanted[]): Promise<Result[]> {
-  return post("resume", chats);
+export async function resume(chats: ResumeOne[]): Promise<Result[]> {
+  return (await write(to("POST", "/offers/resume", { body: { chats } }), "offers")).results;
 }
 
 export async function dismiss(offers: readonly Offer[]): Promise<Result[]> {
-  return post(
-    "dismiss",
-    offers.map(({ chat, recorded_at }) => ({ chat, recorded_at })),
-  );
-}
-
-async function post(what: "resume" | "dismiss", chats: readonly Wanted[]): Promise<Result[]> {
-  const path = `/offers/${what}`;
-  const answer = await write<{ results: Result[] }>({
-    method: "POST",
-    path,
-    body: { chats },
-    lane: "offers",
-  });
-  return answer.results;
+  const chats = offers.map(({ chat, recorded_at }) => ({ chat, recorded_at }));
+  return (await write(to("POST", "/offers/dismiss", { body: { chats } }), "offers")).results;
 }
 
 /** An offer as it was seen, for a call about it. */
-export function asSeen(chat: string, offer: Offer | undefined): Wanted {
+export function asSeen(chat: string, offer: Offer | undefined): ResumeOne {
   return offer ? { chat, recorded_at: offer.recorded_at } : { chat };
 }
 

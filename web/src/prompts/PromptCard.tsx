@@ -1,31 +1,29 @@
 import { useState } from "react";
+import { useAct } from "../events/act.ts";
 import { Refused } from "../events/api.ts";
-import { show, write } from "../events/host.ts";
+import { write } from "../events/host.ts";
+import { to } from "../events/request.ts";
 import type { Answered, Prompt } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { type Answer, saidOf } from "./answer.ts";
 import { Questions } from "./Questions.tsx";
 
 /** What the agent asks, and what it was answered. */
 export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
-  const [busy, setBusy] = useState(false);
+  const act = useAct();
   const [late, setLate] = useState(false);
   const answer = async (body: Answer) => {
-    setBusy(true);
-    const path = `/chats/${chat}/prompts/${prompt.id}/answer`;
-    const wanted = { method: "POST", path, body, lane: `${chat}/${prompt.id}` } as const;
+    const at = { chat, prompt: prompt.id };
+    const wanted = to("POST", "/chats/{chat}/prompts/{prompt}/answer", { at, body });
     try {
-      await write(wanted);
+      await write(wanted, `${chat}/${prompt.id}`);
     } catch (fault) {
-      if (!(fault instanceof Refused)) return;
+      const code = fault instanceof Refused ? fault.problem.code : null;
       // Whoever comes second is told so, and sees the answer that counts.
-      if (fault.problem.code === "already_answered") setLate(true);
-      else if (fault.problem.code !== "prompt_gone") {
-        show({ write: { ...wanted, key: "" }, problem: fault.problem });
-      }
-    } finally {
-      setBusy(false);
+      if (code === "already_answered") setLate(true);
+      else if (code !== "prompt_gone") throw fault;
     }
   };
   const open = prompt.state === "open";
@@ -39,8 +37,11 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
       <p className={`wrap-anywhere ${prompt.kind === "approval" ? "font-mono text-sm" : ""}`}>
         {prompt.label}
       </p>
-      {open && !busy && <Open prompt={prompt} onAnswer={(body) => void answer(body)} />}
-      {open && busy && <p className="mt-2 text-sm">{t("prompt.answering")}</p>}
+      {open && !act.busy && (
+        <Open prompt={prompt} onAnswer={(body) => void act.run(() => answer(body))} />
+      )}
+      {open && act.busy && <p className="mt-2 text-sm">{t("prompt.answering")}</p>}
+      <FaultLine act={act} className="mt-2" />
       {late && (
         <p role="status" className="mt-1 text-sm font-semibold text-warn">
           {t("prompt.late")}

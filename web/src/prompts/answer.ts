@@ -1,10 +1,8 @@
 // Answers to prompts: what is sent, and how one that was given reads.
 
-import type { Answered, OneAnswer, Option, Prompt, Question } from "../events/wire.ts";
+import type { Answered, NewAnswer, OneAnswer, Option, Prompt, Question } from "../events/wire.ts";
 
-export type Answer =
-  | { option: string; text?: string }
-  | { answers: { question: string; options: string[]; text?: string }[] };
+export type Answer = NewAnswer;
 
 /** What a person chose and wrote so far, by question. */
 export type Chosen = Record<string, { options: string[]; text: string }>;

@@ -1,8 +1,11 @@
 import { useState } from "react";
-import { send, useHost } from "../events/host.ts";
+import { useAct } from "../events/act.ts";
+import { useHost, write } from "../events/host.ts";
+import { type Request, to } from "../events/request.ts";
 import type { Waiting } from "../events/wire.ts";
 import { t, tn, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
+import { FaultLine } from "../ui/FaultLine.tsx";
 import { INPUT } from "../ui/Field.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { type Choice, Menu } from "../ui/Menu.tsx";
@@ -12,31 +15,36 @@ import { moved } from "./order.ts";
 export function QueueList({ id }: { id: string }) {
   const queue = useHost((host) => (host.open?.id === id ? host.open.queue : null));
   const [editing, setEditing] = useState<string | null>(null);
+  const act = useAct();
   if (!queue || queue.items.length === 0) return null;
-  const path = `/chats/${id}/queue`;
-  const act = (what: string, body: unknown, method: "POST" | "PUT" | "PATCH" | "DELETE") =>
-    send({ method, path: `${path}/${what}`, body, lane: `${id}/act` });
-  const order = (from: number, to: number) =>
-    act(
-      "order",
-      {
-        messages: moved(
-          queue.items.map((one) => one.message),
-          from,
-          to,
-        ),
-      },
-      "PUT",
+  const chat = { chat: id };
+  const make = (wanted: Request<unknown>) => void act.run(() => write(wanted, `${id}/act`));
+  const order = (from: number, place: number) => {
+    const all = queue.items.map((one) => one.message);
+    const body = { messages: moved(all, from, place) };
+    make(to("PUT", "/chats/{chat}/queue/order", { at: chat, body }));
+  };
+  const edit = (message: string, text: string) =>
+    make(
+      to("PATCH", "/chats/{chat}/queue/{message}", { at: { ...chat, message }, body: { text } }),
     );
-  const actsOf = (one: Waiting, at: number): Choice[] => [
-    ...(at > 0 ? [{ label: t("queue.up"), act: () => order(at, at - 1) }] : []),
-    ...(at < queue.items.length - 1
-      ? [{ label: t("queue.down"), act: () => order(at, at + 1) }]
-      : []),
-    ...(one.full === null ? [{ label: t("queue.edit"), act: () => setEditing(one.message) }] : []),
-    { label: t("queue.withdraw"), act: () => act(one.message, {}, "DELETE") },
-    { label: t("queue.now"), act: () => act(`${one.message}/send-now`, {}, "POST") },
-  ];
+  const actsOf = ({ message, full }: Waiting, place: number): Choice[] => {
+    const at = { ...chat, message };
+    const last = queue.items.length - 1;
+    return [
+      ...(place > 0 ? [{ label: t("queue.up"), act: () => order(place, place - 1) }] : []),
+      ...(place < last ? [{ label: t("queue.down"), act: () => order(place, place + 1) }] : []),
+      ...(full === null ? [{ label: t("queue.edit"), act: () => setEditing(message) }] : []),
+      {
+        label: t("queue.withdraw"),
+        act: () => make(to("DELETE", "/chats/{chat}/queue/{message}", { at })),
+      },
+      {
+        label: t("queue.now"),
+        act: () => make(to("POST", "/chats/{chat}/queue/{message}/send-now", { at })),
+      },
+    ];
+  };
   // A person's own pause may be lifted here; an offer or a failed start has its own buttons.
   const own = ["stop", "close", "person", "dismiss"].includes(queue.reason ?? "");
   return (
@@ -51,16 +59,24 @@ export function QueueList({ id }: { id: string }) {
         </p>
         {queue.paused ? (
           own && (
-            <Button size="small" onClick={() => act("resume", {}, "POST")}>
+            <Button
+              size="small"
+              onClick={() => make(to("POST", "/chats/{chat}/queue/resume", { at: chat }))}
+            >
               {t("queue.resume")}
             </Button>
           )
         ) : (
-          <Button size="small" look="quiet" onClick={() => act("pause", {}, "POST")}>
+          <Button
+            size="small"
+            look="quiet"
+            onClick={() => make(to("POST", "/chats/{chat}/queue/pause", { at: chat }))}
+          >
             {t("queue.pause")}
           </Button>
         )}
       </header>
+      <FaultLine act={act} />
       <ol className="divide-y divide-edge">
         {queue.items.map((one, at) => (
           <li key={one.message} className="flex items-center gap-1 py-1">
@@ -69,7 +85,7 @@ export function QueueList({ id }: { id: string }) {
                 one={one}
                 onDone={(text) => {
                   setEditing(null);
-                  if (text !== null) act(one.message, { text }, "PATCH");
+                  if (text !== null) edit(one.message, text);
                 }}
               />
             ) : (

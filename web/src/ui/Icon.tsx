@@ -7,6 +7,8 @@ const PATHS = {
   stop: "M7 7h10v10H7z",
   send: "M12 19V5M6 11l6-6 6 6",
   close: "M6 6l12 12M18 6L6 18",
+  pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6",
+  mute: "M6 16V11a6 6 0 0 1 9-5M18 11v5H9M5 16h2M10 20h4M4 4l16 16",
 } as const;
 
 /** A picture beside or instead of a word; the word is the button's label. */

@@ -1,5 +1,6 @@
 //! Reads what an agent asks: the options of a permission, the fields of a form.
 
+use holdfast_core::digest;
 use holdfast_core::limits::{PROMPT_OPTIONS_MAX, cut, label};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, Question};
 
@@ -44,7 +45,16 @@ pub(super) fn permission(told: &wire::Permission<'_>, known: Option<&str>) -> As
             .unwrap_or_else(|| "Permission".to_owned()),
         options: first(options),
         questions: Vec::new(),
+        deed: deed(told),
     }
+}
+
+/// All that a call is to do, as far as the agent tells it: without its input nothing is known of it.
+fn deed(told: &wire::Permission<'_>) -> Option<String> {
+    let call = told.call.as_ref()?;
+    let input = call.input?.get();
+    let [kind, title] = [&call.kind, &call.title].map(|text| text.as_deref().unwrap_or_default());
+    Some(digest(&format!("{kind}\n{title}\n{input}")))
 }
 
 fn option(prompt: PromptKind) -> impl Fn(wire::PermissionOption) -> Option<PromptOption> {
@@ -142,7 +152,7 @@ fn asked(message: &str, questions: Vec<Question>) -> Asked {
     let text = label(&text);
     let named = [text, label(message)].into_iter().find(|text| !text.is_empty());
     let label = named.unwrap_or_else(|| "Question".to_owned());
-    Asked { kind: PromptKind::Question, label, options, questions }
+    Asked { kind: PromptKind::Question, label, options, questions, deed: None }
 }
 
 fn field(name: &str, told: &wire::Property<'_>) -> Option<(FormField, Question)> {

@@ -2,7 +2,9 @@
 //! mode and model, then ready.
 
 use holdfast_core::limits::CWD_BYTES_MAX;
-use holdfast_core::provider::{Capabilities, Handle, ProtocolFrame, ProviderEvent, StartFault};
+use holdfast_core::provider::{
+    Capabilities, Forks, Handle, ProtocolFrame, ProviderEvent, StartFault,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -68,6 +70,8 @@ pub(super) enum Opening {
     Load(Replay),
     /// `session/resume`
     Resume,
+    /// `session/fork`: some agents show the history that was copied first.
+    Fork(Replay),
 }
 
 /// One thing to set.
@@ -129,7 +133,7 @@ pub(super) fn start(spec: &SessionSpec) -> (Stage, Vec<ProviderEvent>) {
 
 fn too_long(spec: &SessionSpec) -> Option<&'static str> {
     let over = |text: Option<&String>, max: usize| text.is_some_and(|text| text.len() > max);
-    let handle = spec.handle.as_ref();
+    let handle = spec.handle.as_ref().or(spec.fork_of.as_ref());
     if spec.cwd.len() > CWD_BYTES_MAX {
         Some("directory")
     } else if over(handle.map(|handle| &handle.root), SESSION_ID_BYTES_MAX)
@@ -160,22 +164,31 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
     }
     let agent = told.agent.and_then(|agent| wire::text(agent.name));
     let told = told.capabilities.unwrap_or_default();
+    let session = told.session.unwrap_or_default();
     let holdfast = told.meta.and_then(|meta| meta.holdfast).unwrap_or_default();
     let capabilities = Capabilities {
         load: wire::declared(told.load),
-        resume: told.session.is_some_and(|session| wire::declared(session.resume)),
+        resume: wire::declared(session.resume),
         steer: false,
         stop_task: wire::declared(holdfast.task_stop) || agent.as_deref() == Some(DEMO_AGENT),
         own_turns_end: false,
-        ..Capabilities::default()
+        forks: if wire::declared(session.fork) { Forks::AtTheEnd } else { Forks::Nowhere },
+        ..Capabilities::NONE
     };
     open(spec, capabilities)
 }
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
     // No agent is known to name messages by ids of ours in its history.
-    let SessionSpec { cwd, handle, history, model, mode, .. } = spec;
+    let SessionSpec { cwd, handle, fork_of, history, model, mode, .. } = spec;
     let opening = match &handle {
+        None if fork_of.is_some() => match capabilities.forks {
+            Forks::AtTheEnd => Opening::Fork(Replay::default()),
+            Forks::Nowhere => {
+                let text = "This agent cannot fork a session any more.";
+                return failed(StartFault::AgentRefused, text.to_owned());
+            }
+        },
         None => Opening::New,
         Some(_) if capabilities.resume && (history == History::Skip || !capabilities.load) => {
             Opening::Resume
@@ -187,17 +200,19 @@ fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEv
             return failed(StartFault::SessionNotFound, text.to_owned());
         }
     };
+    let asked = handle.or(fork_of);
     let mut params = json!({ "cwd": cwd, "mcpServers": [] });
-    if let (Some(handle), Some(params)) = (&handle, params.as_object_mut()) {
+    if let (Some(handle), Some(params)) = (&asked, params.as_object_mut()) {
         params.insert("sessionId".to_owned(), json!(handle.leaf));
     }
     let method = match opening {
         Opening::New => "session/new",
         Opening::Load(_) => "session/load",
         Opening::Resume => "session/resume",
+        Opening::Fork(_) => "session/fork",
     };
     let event = wants(method, params.to_string());
-    (Stage::Opening { opening, asked: handle, capabilities, model, mode }, vec![event])
+    (Stage::Opening { opening, asked, capabilities, model, mode }, vec![event])
 }
 
 /// The agent answered for the session. `wanted` are mode and model, where the chat wants one.
@@ -214,7 +229,13 @@ pub(super) fn opened(
         Ok(result) => wire::read::<wire::Opened<'_>>(result).unwrap_or_default(),
     };
     let named = told.session.clone().filter(|session| !session.is_empty());
-    let handle = match (named, asked) {
+    let forked = matches!(opening, Opening::Fork(_));
+    if forked && named == asked.as_ref().map(|asked| asked.leaf.clone()) {
+        let text = "The agent was asked for a fork and gave the same session.";
+        return failed(StartFault::AgentRefused, text.to_owned());
+    }
+    let kept = asked.filter(|_| !forked);
+    let handle = match (named, kept) {
         // Another session than the one asked for is another root: a fork.
         (Some(id), Some(asked)) if id != asked.leaf => Handle { root: id.clone(), leaf: id },
         (_, Some(asked)) => asked,
@@ -229,8 +250,9 @@ pub(super) fn opened(
         return failed(StartFault::AgentRefused, text);
     }
     let mut events = Vec::new();
-    if let Opening::Load(replay) = opening {
-        events.extend(replay.end());
+    match opening {
+        Opening::Load(replay) | Opening::Fork(replay) => events.extend(replay.end()),
+        Opening::New | Opening::Resume => {}
     }
     let choices = Choices::of(&told);
     let wanted = [

@@ -166,6 +166,7 @@ impl State {
                     | "session/new"
                     | "session/load"
                     | "session/resume"
+                    | "session/fork"
                     | "session/set_mode"
                     | "session/set_model"
                     | "session/set_config_option" => Expect::Handshake,
@@ -222,7 +223,9 @@ impl State {
     /// The replay under way, while the session is being loaded.
     fn replay(&mut self) -> Option<&mut replay::Replay> {
         match &mut self.stage {
-            Stage::Opening { opening: Opening::Load(replay), .. } => Some(replay),
+            Stage::Opening { opening: Opening::Load(replay) | Opening::Fork(replay), .. } => {
+                Some(replay)
+            }
             Stage::Opening { opening: Opening::New | Opening::Resume, .. }
             | Stage::Initializing { .. }
             | Stage::Setting { .. }

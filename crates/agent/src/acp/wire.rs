@@ -23,7 +23,7 @@ wire! {
     }
 }
 wire! {
-    SessionCapabilities<'a> { resume: Raw<'a> }
+    SessionCapabilities<'a> { resume: Raw<'a>, fork: Raw<'a> }
 }
 wire! {
     /// What vendors add to anything.

@@ -1,7 +1,7 @@
 //! What the CLI asks: whether a tool may be used, whether a plan is carried out, what the model wants to
 //! know.
 
-use holdfast_core::limits::label;
+use holdfast_core::limits::{PROMPT_OPTIONS_MAX, label};
 use holdfast_core::provider::{
     Asked, PromptKind, PromptOption, ProtocolFrame, ProviderEvent, Question,
 };
@@ -17,6 +17,8 @@ use crate::ordinals::digest;
 
 /// Bytes of the id of a request of the CLI's. It has to be given back exactly.
 const REQUEST_ID_BYTES_MAX: usize = 256;
+/// Questions of one prompt.
+const QUESTIONS_MAX: usize = 32;
 /// Bytes of a question's text.
 const QUESTION_BYTES_MAX: usize = 4 * 1024;
 
@@ -120,7 +122,9 @@ fn permission(tool: &str, told: &wire::Request<'_>, input: &str, row: &Prompt) -
         None => tool.to_owned(),
     };
     let (kind, questions) = (PromptKind::Approval, Vec::new());
-    Asked { kind, label: label(&text), options, questions }
+    // Two asks with the same tool and input are for the very same thing.
+    let deed = Some(holdfast_core::digest(&format!("{tool}\u{0}{input}")));
+    Asked { kind, label: label(&text), options, questions, deed }
 }
 
 /// The file that the CLI writes a permanent rule into, where it suggests one.
@@ -145,6 +149,7 @@ fn plan() -> Asked {
             option(DENY, "Go on planning", "reject_once"),
         ],
         questions: Vec::new(),
+        deed: None,
     }
 }
 
@@ -155,6 +160,7 @@ fn questions(input: &str) -> Asked {
         .iter()
         .flat_map(|list| list.each::<wire::Question<'_>>())
         .enumerate()
+        .take(QUESTIONS_MAX)
         .map(|(n, question)| {
             let options = question.options.iter().flat_map(|list| list.each());
             let options = options.enumerate().map(|(n, told): (usize, wire::QuestionOption)| {
@@ -166,15 +172,23 @@ fn questions(input: &str) -> Asked {
                 option(&n.to_string(), label(&text), "choice")
             });
             let text = question.text.unwrap_or_default();
+            let mut options: Vec<PromptOption> = options.collect();
+            options.truncate(PROMPT_OPTIONS_MAX);
             Question {
                 id: n.to_string(),
                 text: crate::ordinals::head(&text, QUESTION_BYTES_MAX).to_owned(),
                 multi: is_true(question.multi),
                 free: true,
-                options: options.collect(),
+                options,
             }
         })
         .collect();
     let text = questions.first().map_or("A question", |question| question.text.as_str());
-    Asked { kind: PromptKind::Question, label: label(text), options: Vec::new(), questions }
+    Asked {
+        kind: PromptKind::Question,
+        label: label(text),
+        options: Vec::new(),
+        questions,
+        deed: None,
+    }
 }

@@ -9,7 +9,7 @@ use super::ids;
 
 /// The mode in which nothing is asked: the CLI takes it only when it was told at its start that it may
 /// come.
-const BYPASS: &str = "bypassPermissions";
+pub(super) const BYPASS: &str = "bypassPermissions";
 
 /// With which session the CLI is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +41,23 @@ impl Begin {
     /// anything was written down, if the host knows of no message that it holds: it begins again under
     /// the same id. Any other that is missing is asked for, so that the CLI says that it is gone.
     #[must_use]
-    pub fn of(attempt: AttemptId, handle: Option<&Handle>, holds: u64, file: File) -> Self {
-        match (handle, file) {
-            (None, _) => Self::New(ids::session_id(attempt)),
-            (Some(handle), File::Missing) if holds == 0 => Self::New(handle.leaf.clone()),
-            (Some(handle), File::There | File::Missing) => Self::Resume(handle.leaf.clone()),
+    pub fn of(
+        attempt: AttemptId,
+        handle: Option<&Handle>,
+        fork_of: Option<&Handle>,
+        holds: u64,
+        file: File,
+    ) -> Self {
+        let own = ids::session_id(attempt);
+        match (handle, fork_of, file) {
+            (None, Some(of), _) => Self::Fork { of: of.leaf.clone(), id: own },
+            (None, None, _) => Self::New(own),
+            // A copy is written down only with its first message.
+            (Some(copy), Some(of), File::Missing) => {
+                Self::Fork { of: of.leaf.clone(), id: copy.leaf.clone() }
+            }
+            (Some(handle), _, File::Missing) if holds == 0 => Self::New(handle.leaf.clone()),
+            (Some(handle), _, File::There | File::Missing) => Self::Resume(handle.leaf.clone()),
         }
     }
 }
@@ -116,8 +128,15 @@ mod tests {
             // It is gone: the CLI says so, and the person decides.
             (Some(&handle), 1, File::Missing, resume),
         ] {
-            assert_eq!(Begin::of(attempt, handle, holds, file), begin, "{holds} {file:?}");
+            assert_eq!(Begin::of(attempt, handle, None, holds, file), begin, "{holds} {file:?}");
         }
+        let fork = Begin::of(attempt, None, Some(&handle), 0, File::Missing);
+        assert_eq!(fork, Begin::Fork { of: "s".to_owned(), id: ids::session_id(attempt) });
+        let forked = Begin::of(attempt, Some(&handle), Some(&handle), 1, File::There);
+        assert_eq!(forked, Begin::Resume("s".to_owned()), "once");
+        let copy = Handle { root: "c".to_owned(), leaf: "c".to_owned() };
+        let again = Begin::of(attempt, Some(&copy), Some(&handle), 1, File::Missing);
+        assert_eq!(again, Begin::Fork { of: "s".to_owned(), id: "c".to_owned() });
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use holdfast_core::frame::Setting;
 use holdfast_core::ids::FrameNo;
-use holdfast_core::provider::{Capabilities, Handle, ProtocolFrame, ProviderEvent, StartFault};
+use holdfast_core::provider::{
+    Capabilities, Forks, Handle, ProtocolFrame, ProviderEvent, StartFault,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::command::BYPASS;
 use super::wire;
 use super::{Line, SESSION_ID_BYTES_MAX, Stage, State, read};
 use crate::codec::SessionSpec;
@@ -48,11 +51,23 @@ pub(super) struct Control {
     alias: bool,
     /// The mode, as it last told.
     mode: Option<String>,
+    /// Whether it was started for the mode in which nothing is asked; it takes that mode only then.
+    bypass: bool,
 }
 
 impl Control {
     pub(super) fn new(spec: &SessionSpec) -> Self {
-        Self { alias: spec.model.is_some(), mode: spec.mode.clone(), ..Self::default() }
+        let (mode, alias) = (spec.mode.clone(), spec.model.is_some());
+        let bypass = mode.as_deref() == Some(BYPASS);
+        Self { alias, mode, bypass, ..Self::default() }
+    }
+
+    /// Whether this can be set while the CLI runs.
+    pub(super) fn settable(&self, setting: &Setting) -> bool {
+        match setting {
+            Setting::Model(_) => true,
+            Setting::Mode(mode) => self.bypass || mode != BYPASS,
+        }
     }
 
     pub(super) fn expect(&mut self, frame: FrameNo, expect: Expect) {
@@ -62,7 +77,11 @@ impl Control {
         self.expected.push((frame, expect));
     }
 
-    pub(super) fn sets(&mut self, frame: FrameNo, setting: &Setting) {
+    pub(super) fn sets(&mut self, frame: FrameNo, setting: &Setting, out: &mut Vec<ProviderEvent>) {
+        if !self.settable(setting) {
+            out.push(ProviderEvent::SettingDeferred);
+            return;
+        }
         let expect = match setting {
             Setting::Model(_) => Expect::Model,
             Setting::Mode(_) => Expect::Mode,
@@ -171,6 +190,7 @@ impl State {
             retune: true,
             keeps_prompts: true,
             change_input: true,
+            forks: Forks::AtTheEnd,
         };
         let handle = self.handle();
         out.push(ProviderEvent::Ready { handle, capabilities, model: None, mode });

@@ -74,6 +74,9 @@ impl State {
                 };
                 control(frame, &json!({ "subtype": "stop_task", "task_id": id }))
             }
+            Outgoing::Set { setting } if !self.control.settable(setting) => {
+                return Err(EncodeError::NotSettable);
+            }
             Outgoing::Set { setting: Setting::Model(model) } => {
                 control(frame, &json!({ "subtype": "set_model", "model": model }))
             }

@@ -123,7 +123,7 @@ impl State {
             Inward::Oversized { head } => self.unrecognised("oversized", head, &mut out),
             Inward::Torn(bytes) => self.unrecognised("torn", bytes, &mut out),
             Inward::Damaged => self.turns.marks_lost(),
-            Inward::Issued { frame, out: issued } => self.issued(frame, issued),
+            Inward::Issued { frame, out: issued } => self.issued(frame, issued, &mut out),
             Inward::Begun { frame } => self.turns.begun(frame),
             Inward::Written { frame } => self.written(frame),
         }
@@ -194,13 +194,13 @@ impl State {
     }
 
     /// The host numbered a frame.
-    fn issued(&mut self, frame: FrameNo, issued: &Outgoing) {
+    fn issued(&mut self, frame: FrameNo, issued: &Outgoing, out: &mut Vec<ProviderEvent>) {
         match issued {
             Outgoing::Message { message: _ } => self.turns.message(frame),
             Outgoing::Interrupt => self.control.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
             Outgoing::StopTask { task: _ } => self.control.expect(frame, Expect::StopTask),
-            Outgoing::Set { setting } => self.control.sets(frame, setting),
+            Outgoing::Set { setting } => self.control.sets(frame, setting, out),
             Outgoing::Protocol(protocol) => self.control.issued(frame, protocol),
         }
     }

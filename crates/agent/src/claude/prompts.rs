@@ -112,8 +112,8 @@ impl Prompt {
             Shape::Plan | Shape::Questions => shape,
         };
         let max = match shape {
-            // Without them it cannot be answered.
-            Shape::Questions => PROMPTS_BYTES_MAX,
+            // Without them it cannot be answered: what does not fit is not asked.
+            Shape::Questions => usize::MAX,
             Shape::Permission { .. } | Shape::Plan => INPUT_BYTES_MAX,
         };
         let input = keep(input, max);

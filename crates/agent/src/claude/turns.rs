@@ -161,7 +161,7 @@ impl Turns {
         let Some(place) = self.messages.iter().position(waits) else { return };
         self.messages.remove(place);
         let text = "It was stopped before the agent began with it.".to_owned();
-        out.push(ProviderEvent::MessageFailed { frame, proof: Proof::NotTaken, text });
+        out.push(ProviderEvent::MessageFailed { frame, proof: Proof::TakenBack, text });
     }
 
     /// What a turn cost: what the CLI says of it, or the difference to what it had said before. The

@@ -99,6 +99,7 @@ fn request(agent: &Arc<Agent>, id: &Value, method: &str, params: &Value) -> Resu
         "session/new" => new_session(agent, params).map(Reply::Now),
         "session/load" => reopen(agent, params, Replay::Whole).map(Reply::Now),
         "session/resume" => reopen(agent, params, Replay::Nothing).map(Reply::Now),
+        "session/fork" => fork(agent, params).map(Reply::Now),
         "session/list" => list(agent, params).map(Reply::Now),
         "session/close" => close(agent, params).map(Reply::Now),
         "session/prompt" => prompt(agent, id, params),
@@ -146,7 +147,7 @@ fn initialize(agent: &Agent, params: &Value) -> Value {
                 "audio": false,
                 "embeddedContext": true,
             },
-            "sessionCapabilities": { "resume": {}, "list": {}, "close": {} },
+            "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "fork": {} },
         },
         "authMethods": [],
         "agentInfo": {
@@ -192,6 +193,30 @@ fn reopen(agent: &Agent, params: &Value, replay: Replay) -> Result<Value, Refusa
     })?;
     agent.keep(Session::new(id.to_owned(), file, seen));
     Ok(json!({}))
+}
+
+/// A new session that begins with all that another one holds, shown as it is copied.
+fn fork(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
+    let (from, cwd) = (text(params, "sessionId")?, text(params, "cwd")?);
+    if !cwd.starts_with('/') {
+        return Err(Refusal::new(INVALID_PARAMS, "cwd must be an absolute path"));
+    }
+    let mut records = Vec::new();
+    agent.store.open(from, |record| records.push(record))?;
+    let id = agent.new_id("demo");
+    let mut file = agent.store.create(&id, cwd)?;
+    let mut seen = 0;
+    for record in records {
+        match record {
+            Record::Opened { .. } => continue,
+            Record::User { .. } => seen += 1,
+            Record::Agent { .. } | Record::Title { .. } => {}
+        }
+        file.append(&record)?;
+        show(agent, &id, &record);
+    }
+    agent.keep(Session::new(id.clone(), file, seen));
+    Ok(json!({ "sessionId": id }))
 }
 
 fn show(agent: &Agent, session: &str, record: &Record) {

@@ -76,6 +76,7 @@ impl Life {
         SessionSpec {
             cwd: "/w".to_owned(),
             handle: id.map(|id| Handle { root: id.clone(), leaf: id }),
+            fork_of: None,
             history: if resumes { History::Skip } else { History::Ask },
             model: None,
             mode: None,

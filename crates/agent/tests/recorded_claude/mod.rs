@@ -136,6 +136,7 @@ impl Talk {
         SessionSpec {
             cwd: "/w".to_owned(),
             handle: Some(Handle { root: id.clone(), leaf: id }),
+            fork_of: None,
             history: History::Skip,
             model: None,
             mode: None,

@@ -131,6 +131,7 @@ impl Life {
         SessionSpec {
             cwd: "/w".to_owned(),
             handle: id.map(|id| Handle { root: id.clone(), leaf: id }),
+            fork_of: None,
             history: History::Skip,
             model: None,
             mode: None,

@@ -35,10 +35,13 @@ impl Args {
                 }
             };
             let version = agent["version"].as_str().map_or_else(|| "-".to_owned(), line);
-            vec![line(word(agent, "id")), line(word(agent, "kind")), version, state]
+            let can: Vec<_> =
+                list(agent, "capabilities").iter().filter_map(Value::as_str).collect();
+            let can = if can.is_empty() { "-".to_owned() } else { line(&can.join(", ")) };
+            vec![line(word(agent, "id")), line(word(agent, "kind")), version, can, state]
         };
         let rows = list(&agents, "items").iter().map(row).collect();
-        out.table(&["AGENT", "KIND", "VERSION", "STATE"], rows)
+        out.table(&["AGENT", "KIND", "VERSION", "CAN", "STATE"], rows)
     }
 
     /// Where its words go.

@@ -3,6 +3,7 @@
 pub mod agents;
 mod chat;
 mod dismiss;
+pub mod environment;
 mod offers;
 mod restart;
 mod resume;

@@ -1,6 +1,6 @@
 //! The life of a chat: opened, named, closed, opened again, deleted.
 
-use super::{Draft, message, offer};
+use super::{Draft, fork, message, offer};
 use crate::effect::comes_back;
 use crate::fact::{Fact, Namer, Paused, StopWhy};
 use crate::frame::{Outgoing, Setting};
@@ -14,7 +14,8 @@ use crate::limits::{
 use crate::refusal::{Code, Refusal};
 
 pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
-    let Command::Open { agent, cwd, project, title, slot, model, mode, message } = command else {
+    let Command::Open { agent, cwd, project, title, slot, model, mode, fork, message } = command
+    else {
         return Ok(Reply::Done);
     };
     if d.chat.head.life != Life::Unborn {
@@ -35,6 +36,9 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
         message::check_text("message", text)?;
     }
     d.push(Fact::ChatOpened { agent, cwd, project, title, slot, model, mode });
+    if let Some(fork) = fork {
+        fork::begin(d, *fork);
+    }
     let mut receipt = None;
     if let Some((id, text, by)) = message {
         message::send(d, id, text, by, Send::Queue)?;
@@ -98,6 +102,13 @@ pub(super) fn retuned(d: &mut Draft<'_>, model: Option<String>, mode: Option<Str
     let mode = bounded(mode, &d.chat.head.mode);
     if model.is_some() || mode.is_some() {
         d.push(Fact::AgentRetuned { model, mode });
+    }
+}
+
+/// The agent gets its settings by a new start, once it has nothing to do.
+pub(super) fn setting_deferred(d: &mut Draft<'_>) {
+    if !d.chat.head.tuned {
+        d.push(Fact::SettingDeferred);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Draft, attempt, offer, queue, turn};
 use crate::digest;
-use crate::effect::{asks, rests};
+use crate::effect::{asks, forks, rests};
 use crate::fact::{
     Author, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, StopWhy, WithdrawnWhy,
 };
@@ -104,7 +104,7 @@ pub(super) fn advance(d: &mut Draft<'_>) {
     }
     let queued = next(d.chat).cloned();
     let Some(attempt) = &d.chat.head.attempt else {
-        if queued.is_some() || asks(d.chat) {
+        if queued.is_some() || asks(d.chat) || forks(d.chat) {
             attempt::start(d);
         }
         return;
@@ -184,8 +184,15 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
     }
     let message = outstanding.message;
     turn::end_foreground(d);
-    d.say(Notice::TurnFailed, &text);
+    if proof != Proof::TakenBack {
+        d.say(Notice::TurnFailed, &text);
+    }
     match proof {
+        Proof::TakenBack => {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::Rejected { text } });
+            // What waits behind it waits for the person who stopped it.
+            return offer::stop_resume(d);
+        }
         Proof::NotTaken => {
             let why = RefusedWhy::Rejected { text: text.clone() };
             d.push(Fact::MessageRefused { message, why });

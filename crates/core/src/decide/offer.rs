@@ -171,7 +171,8 @@ fn let_go(d: &mut Draft<'_>) -> Reply {
 
 /// A start or a resume came to nothing: a failure is filed, which holds the queue; an offer stays.
 pub(super) fn resume_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
-    let waits = next(d.chat).is_some() || d.chat.head.is_resuming();
+    let head = &d.chat.head;
+    let waits = next(d.chat).is_some() || head.is_resuming() || head.fork.is_some();
     stop_resume(d);
     if waits || !d.chat.head.stranded.is_empty() || fault == StartFault::AgentMayLive {
         let failure = failure(fault, text);

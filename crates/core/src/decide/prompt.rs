@@ -1,7 +1,7 @@
 //! Prompts: asked, answered once, written, taken, gone.
 
-use super::Draft;
 use super::death::Missing;
+use super::{Draft, grant};
 use crate::fact::{Fact, OfferEnd};
 use crate::frame::{Answer, Outgoing, QuestionAnswer};
 use crate::head::PromptState;
@@ -34,6 +34,8 @@ pub(super) fn opened(d: &mut Draft<'_>, n: u32, item: u32, mut asked: Asked) {
         d.push(Fact::PromptGone { prompt });
         let text = format!("More than {OPEN_PROMPTS_MAX} prompts were open: one was cancelled.");
         d.say(Notice::PromptCancelled, &text);
+    } else {
+        grant::answer(d, prompt);
     }
 }
 
@@ -45,30 +47,46 @@ pub(super) fn answer(
     by: String,
     device: Option<String>,
 ) -> Result<Reply, Refusal> {
-    let gone = || Refusal::new(Code::PromptGone, "The agent no longer waits for this answer.");
-    let open = d.chat.head.prompts.get(&prompt).ok_or_else(gone)?;
+    let open = d.chat.head.prompts.get(&prompt).ok_or_else(too_late)?;
     match open.state {
         PromptState::Open => {}
         PromptState::Answered { .. } | PromptState::Written => {
             return Err(Refusal::new(Code::AlreadyAnswered, "Somebody answered this first."));
         }
     }
-    let asked = d.chat.aside.prompts.get(&prompt).ok_or_else(gone)?;
-    check(asked, &answer)?;
+    let asked = d.chat.aside.prompts.get(&prompt).ok_or_else(too_late)?.clone();
+    check(&asked, &answer)?;
     let changes = matches!(answer, Answer::Changed { .. });
     if changes && !d.serving().is_some_and(|attempt| attempt.capabilities.change_input) {
         return Err(invalid("input", "This agent takes no other input than it proposed."));
     }
+    give(d, prompt, answer.clone(), by.clone(), device)?;
+    grant::learn(d, &asked, &answer, &by);
+    super::offer::end(d, OfferEnd::Answered);
+    let receipt = d.receipt(Subject::Answer(prompt));
+    Ok(Reply::Answered { receipt })
+}
+
+/// Gives an answer to an open prompt; whether it is one of its answers is looked at before.
+pub(super) fn give(
+    d: &mut Draft<'_>,
+    prompt: PromptId,
+    answer: Answer,
+    by: String,
+    device: Option<String>,
+) -> Result<(), Refusal> {
     if d.is_full() {
         return Err(full());
     }
     // An agent that is being stopped is asked nothing and told nothing.
-    let frame = d.next_frame().ok_or_else(gone)?;
+    let frame = d.next_frame().ok_or_else(too_late)?;
     d.push(Fact::PromptAnswered { prompt, answer: answer.clone(), by, device, frame });
     d.push(Fact::FrameIssued { frame, out: Outgoing::Answer { prompt, answer } });
-    super::offer::end(d, OfferEnd::Answered);
-    let receipt = d.receipt(Subject::Answer(prompt));
-    Ok(Reply::Answered { receipt })
+    Ok(())
+}
+
+fn too_late() -> Refusal {
+    Refusal::new(Code::PromptGone, "The agent no longer waits for this answer.")
 }
 
 /// The agent takes nothing that is written to it.

@@ -17,6 +17,9 @@ enum Found {
 
 /// The history of the session was replayed to its end.
 pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
+    if d.chat.head.fork.is_some() {
+        super::fork::compare(d, messages);
+    }
     disprove_settled(d, messages, last.as_deref());
     // Only the last message can be the one in doubt: one message at most is at an agent.
     let Some(asking) = d.chat.head.stranded.iter().rev().find(|s| s.is_asking()).cloned() else {

@@ -4,7 +4,9 @@
 mod attempt;
 mod chat;
 mod death;
+mod fork;
 mod fresh;
+mod grant;
 mod idle;
 mod invariants;
 mod message;
@@ -38,23 +40,15 @@ use crate::input::{
 use crate::item::Row;
 use crate::offer::{Cause, Snapshot};
 use crate::provider::{
-    Asked, Capabilities, Handle, PromptKind, PromptOption, ProviderEvent, StartFault, TaskKind,
-    TurnEnd,
+    Asked, Capabilities, Forks, Handle, PromptKind, PromptOption, ProviderEvent, StartFault,
+    TaskKind, TurnEnd,
 };
 use crate::refusal::{Code, Refusal};
 use crate::time::{Awake, Micros};
 
 /// What the agent of most scenes can do: what an ACP agent with `session/load` can.
-pub(super) const ABLE: Capabilities = Capabilities {
-    load: true,
-    resume: false,
-    steer: false,
-    stop_task: true,
-    own_turns_end: false,
-    retune: false,
-    keeps_prompts: false,
-    change_input: false,
-};
+pub(super) const ABLE: Capabilities =
+    Capabilities { load: true, stop_task: true, forks: Forks::AtTheEnd, ..Capabilities::NONE };
 
 /// A close that ends what is left over.
 pub(super) const CLOSE: Command = Command::Close { leftovers: crate::input::Leftovers::End };
@@ -104,7 +98,7 @@ pub(super) fn asks(kind: PromptKind, label: &str) -> Asked {
         kind: "allow_once".to_owned(),
     };
     let options = vec![option("yes"), option("no")];
-    Asked { kind, label: label.to_owned(), options, questions: Vec::new() }
+    Asked { kind, label: label.to_owned(), options, questions: Vec::new(), deed: None }
 }
 
 impl Scene {
@@ -460,6 +454,7 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
         slot: None,
         model: None,
         mode: None,
+        fork: None,
         message: message.map(|name| (id(name), format!("text of {name}"), Author::Person)),
     }
 }

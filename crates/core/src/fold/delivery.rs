@@ -162,6 +162,7 @@ fn settle(head: &mut Head, message: MessageId) {
     let stranded = stranded.map(|at| head.stranded.remove(at));
     let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before)));
     if let Some((by, digest, item, before)) = settled {
+        head.copied_from = None;
         head.settled = Some(Settled { message, by, digest, item, before, suspect: false, handed });
     }
 }

@@ -111,6 +111,8 @@ pub(crate) const ROUTES: &[Route] = &[
         &[("at", Number), ("text", Text(TEXT_BYTES_MAX))],
         &["at"],
     ),
+    read("/api/v1/chats/{chat}/grants"),
+    write("DELETE", "/api/v1/chats/{chat}/grants/{grant}"),
     read("/api/v1/chats/{chat}/items"),
     read("/api/v1/chats/{chat}/items/{item}/text"),
     fields(

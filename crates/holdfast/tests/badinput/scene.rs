@@ -24,6 +24,10 @@ impl<'a> Scene<'a> {
         let (chat, other) = (host.open(), host.open());
         let first = host.send(&other, "[[say here]]");
         host.wait_message(&other, &first, "settled");
+        let approved = host.send(&chat, "[[approve make]]");
+        let prompt = host.wait_prompts(&chat, 1).remove(0);
+        assert_eq!(host.answer(&chat, &prompt, "allow-always").status, 200);
+        host.wait_message(&chat, &approved, "settled");
         host.send(&chat, "[[monitor 600 Watch]] [[say hello]] [[ask Which?|A|B]]");
         host.wait_shown(&chat, "blocked");
         let path = format!("/chats/{chat}/messages");
@@ -31,7 +35,7 @@ impl<'a> Scene<'a> {
         let row = host.chat(&chat);
         let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
         let items = host.items(&chat);
-        let said = items.iter().find(|item| item["role"] == "agent").unwrap();
+        let said = items.iter().find(|item| item["text"] == "hello").unwrap();
         Self {
             item: id(said),
             message: id(&waiting["message"]),
@@ -53,6 +57,7 @@ impl<'a> Scene<'a> {
             "prompt" => &self.prompt,
             "task" => &self.task,
             "receipt" => &self.receipt,
+            "grant" => "g1",
             "slot" => "desk",
             "agent" => "demo",
             other => panic!("no id for {other}"),
@@ -78,7 +83,7 @@ impl<'a> Scene<'a> {
     fn facts(&self) -> Value {
         let chats = self.host.get("/chats?state=all");
         let of = |chat: &str| {
-            ["items?limit=200", "turns", "queue", "draft"]
+            ["items?limit=200", "turns", "queue", "draft", "grants"]
                 .map(|what| self.host.get(&format!("/chats/{chat}/{what}")))
         };
         json!({
@@ -118,14 +123,14 @@ pub(crate) fn with_scene(test: impl FnOnce(&Scene<'_>)) {
     // The question was asked once and is still open; both chats go on.
     let path = format!("/chats/{}/prompts/{}/answer", scene.chat, scene.prompt);
     let prompt = scene.host.items(&scene.chat);
-    let prompt = prompt.iter().find(|item| item["kind"] == "prompt").unwrap();
+    let prompt = prompt.iter().find(|item| item["prompt"]["id"] == scene.prompt.as_str()).unwrap();
     let option = &prompt["prompt"]["options"][0]["id"];
     scene.host.post(&path, &json!({ "option": option })).ok();
     scene.host.wait_message(&scene.chat, &scene.message, "settled");
     let message = scene.host.send(&scene.other, "[[say and on]]");
     scene.host.wait_message(&scene.other, &message, "settled");
     assert!(scene.host.said(&scene.other).ends_with("and on"));
-    assert_eq!(place.evidence().prompts().len(), 4, "agents saw what was sent, and nothing else");
+    assert_eq!(place.evidence().prompts().len(), 5, "agents saw what was sent, and nothing else");
     scene.host.stop();
 }
 

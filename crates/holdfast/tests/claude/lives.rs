@@ -207,3 +207,32 @@ fn a_session_that_is_gone_is_begun_anew_with_a_recap() {
     assert!(!shown.iter().any(|line| line.starts_with("unrecognised")), "{shown:#?}");
     host.stop();
 }
+
+/// The CLI writes a copy of a session down only with the first message in it.
+#[test]
+fn a_fork_knows_what_came_before_also_when_its_agent_was_killed_before_its_first_message() {
+    const FIRST: &str = "remember this [[say I remember]]";
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let first = host.send(&chat, FIRST);
+        host.wait_message(&chat, &first, "settled");
+        let last = host.items(&chat).last().unwrap()["seq"].clone();
+        let fork = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": last })).ok();
+        let fork = fork["id"].as_str().unwrap().to_owned();
+        host.wait("the copy's agent", || host.chat(&fork)["status"]["process"] == "running");
+        host.kill_everything();
+
+        let host = lab.place.start();
+        let second = host.send(&fork, "[[say the fork goes on]]");
+        host.wait_message(&fork, &second, "settled");
+        assert_eq!(sent(&lab), [FIRST, "[[say the fork goes on]]"]);
+        let copy = lab.model.turns().last().unwrap().session.clone();
+        let other = host.send(&chat, "[[say so does the other]]");
+        host.wait_message(&chat, &other, "settled");
+        assert_eq!(sent(&lab), [FIRST, "[[say so does the other]]"], "neither knows of the other");
+        assert_ne!(lab.model.turns().last().unwrap().session, copy);
+        host.stop();
+    }
+}

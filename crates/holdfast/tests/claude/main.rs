@@ -12,5 +12,6 @@
 mod asks;
 mod lab;
 mod lives;
+mod odds;
 mod talks;
 mod work;

@@ -132,3 +132,30 @@ fn where_no_host_is_it_is_said_how_one_starts() {
     ));
     insta::assert_snapshot!("no-host", told);
 }
+
+#[test]
+fn what_an_agent_runs_in_is_shown_with_its_origins() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let names = |args: &[&str]| {
+        let shown = run(&place, args).json();
+        shown["items"].as_array().unwrap().clone()
+    };
+    let masked = names(&["agent", "env", "demo", "--json"]);
+    let path = masked.iter().find(|variable| variable["name"] == "PATH").unwrap();
+    assert!(path["value"].is_null() && path["origin"].is_string(), "{path}");
+    let shown = names(&["agent", "env", "demo", "--values", "--json"]);
+    let path = shown.iter().find(|variable| variable["name"] == "PATH").unwrap();
+    let path = path["value"].as_str().unwrap();
+    let table = run(&place, &["agent", "env", "demo"]);
+    assert!(table.out.contains("PATH") && !table.out.contains(path), "{table:?}");
+    let table = run(&place, &["agent", "env", "demo", "--values", "--refresh"]);
+    assert!(table.out.contains(path), "{table:?}");
+    assert!(table.err.starts_with("From the login shell") || table.err.starts_with("The host's"));
+    let refreshed = run(&place, &["agent", "env", "--refresh"]);
+    assert_eq!((refreshed.code, refreshed.out.as_str()), (0, ""), "{refreshed:?}");
+    assert_eq!(run(&place, &["agent", "env", "nobody"]).code, 3);
+    assert_eq!(run(&place, &["agent", "env"]).code, 2);
+    host.stop();
+}

@@ -359,6 +359,7 @@ impl State {
         SessionSpec {
             cwd: head.cwd.clone(),
             handle: head.handle.clone(),
+            fork_of: head.fork.clone(),
             history: if asking().next().is_some() { History::Ask } else { History::Skip },
             model: head.model.clone(),
             mode: head.mode.clone(),

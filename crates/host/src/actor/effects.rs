@@ -50,6 +50,7 @@ impl Actor {
             agent: head.agent.clone(),
             cwd: head.cwd.clone(),
             handle: head.handle.clone(),
+            fork_of: head.fork.clone().or_else(|| head.copied_from.clone()),
             holds: head.session_messages,
             model: head.model.clone(),
             mode: head.mode.clone(),

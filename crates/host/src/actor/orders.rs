@@ -157,7 +157,11 @@ pub fn draw_up(
 fn session(head: &Head) -> Option<SessionOrder> {
     let id = head.handle.as_ref()?.leaf.clone();
     let taken = head.outstanding.as_ref().is_some_and(|o| o.state == Delivery::Taken);
-    let holds = head.session_messages.saturating_sub(u64::from(taken));
+    // A copy is written down with its first message, or not at all.
+    let holds = match &head.copied_from {
+        Some(_) => 0,
+        None => head.session_messages.saturating_sub(u64::from(taken)),
+    };
     Some(SessionOrder { id, holds })
 }
 

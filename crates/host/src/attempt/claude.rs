@@ -25,7 +25,8 @@ pub(super) fn complete(start: &mut Start, spec: &StartSpec, known: &Environment,
         Some(Found::File(_)) => command::File::There,
         Some(Found::Missing | Found::Unknown) | None => command::File::Missing,
     };
-    let begin = Begin::of(spec.attempt, spec.handle.as_ref(), spec.holds, file);
+    let (handle, fork_of) = (spec.handle.as_ref(), spec.fork_of.as_ref());
+    let begin = Begin::of(spec.attempt, handle, fork_of, spec.holds, file);
     let (model, mode) = (spec.model.as_deref(), spec.mode.as_deref());
     start.argv.extend(command::arguments(&begin, model, mode));
     for (name, value) in command::environment(temp) {

@@ -69,6 +69,8 @@ pub struct StartSpec {
     pub cwd: String,
     /// The agent's session, where the chat has one.
     pub handle: Option<Handle>,
+    /// The other session that its first one is a copy of, where it is.
+    pub fork_of: Option<Handle>,
     /// How many messages that session holds at most.
     pub holds: u64,
     /// The model that the chat wants.

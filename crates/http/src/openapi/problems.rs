@@ -52,6 +52,7 @@ impl Form<'_> {
                 "item" => add(true, &[Code::ItemNotFound]),
                 "prompt" => add(true, &[Code::PromptNotFound]),
                 "task" => add(true, &[Code::TaskNotFound]),
+                "grant" => add(true, &[Code::GrantNotFound]),
                 "receipt" => add(true, &[Code::ReceiptNotFound]),
                 _ => {}
             }

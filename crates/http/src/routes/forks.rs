@@ -1,10 +1,12 @@
 //! Another chat from a place of this one, and this one from an earlier place: for agents that can.
-//! ACP has neither (its fork is unstable, and knows no place), so that no agent of this version can.
+//! ACP's fork knows no place but the end of a session, and it cannot go back, so that no agent of this
+//! version can be taken back.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use holdfast_core::ids::ChatId;
+use holdfast_core::input::Reply;
 use holdfast_core::limits::MESSAGE_BYTES_MAX;
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::PageFrom;
@@ -13,7 +15,7 @@ use crate::app::App;
 use crate::extract::fields::Most;
 use crate::extract::{At, Call, MessageBody, PlainBody};
 use crate::openapi::request;
-use crate::routes::{Answer, chat, unread};
+use crate::routes::{Answer, chat, odd_reply, shown, unread};
 use crate::wire::row::Row;
 
 request! {
@@ -32,13 +34,15 @@ request! {
     }
 }
 
-/// Opens another chat that shares this one's past up to an item.
+/// Opens another chat that begins as this one is, up to an item. Its agent is started at once, to
+/// copy its session before this chat goes on; which items an agent can fork at, it says when it is
+/// refused.
 #[utoipa::path(
     post,
     path = "/chats/{chat}/fork",
     request_body = Fork,
     responses((status = CREATED, description = "The other chat.", body = Row)),
-    extensions(("x-refusals" = json!([Code::ItemNotFound, Code::NotSupported]))),
+    extensions(("x-refusals" = json!([Code::ItemNotFound, Code::NotSupported, Code::ChatBusy]))),
 )]
 pub(super) async fn fork(
     State(app): State<App>,
@@ -47,8 +51,16 @@ pub(super) async fn fork(
 ) -> Answer<(StatusCode, Json<Row>)> {
     let mut fields = call.fields::<Fork>()?;
     let place = fields.number("at")?.ok_or_else(|| fields.missing("at"))?;
-    let agent = agent_at(&app, at.id("chat")?, place).await?;
-    Err(cannot(&agent, "be forked").into())
+    let id = at.id("chat")?;
+    if app.host.replayed(call.caller.clone()).await?.is_none() {
+        agent_at(&app, id, place).await?;
+    }
+    match app.host.fork(id, place, call.caller.clone()).await? {
+        Reply::Opened { chat, .. } => {
+            Ok((StatusCode::CREATED, Json(shown(&app, call.caller, chat).await?)))
+        }
+        other => Err(odd_reply(&other)),
+    }
 }
 
 /// Takes a chat back to an item.
@@ -68,7 +80,10 @@ pub(super) async fn rewind(
     let place = fields.number("at")?.ok_or_else(|| fields.missing("at"))?;
     fields.text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
     let agent = agent_at(&app, at.id("chat")?, place).await?;
-    Err(cannot(&agent, "go back").into())
+    let text = format!(
+        "The sessions of the agent {agent:?} cannot go back to a place. Nothing was changed."
+    );
+    Err(Refusal::new(Code::NotSupported, text).into())
 }
 
 /// The agent of a chat that has an item at this place.
@@ -81,11 +96,4 @@ async fn agent_at(app: &App, id: ChatId, place: u64) -> Answer<String> {
         return Err(Refusal::new(Code::ItemNotFound, text).field("at").into());
     }
     Ok(row.summary.agent)
-}
-
-fn cannot(agent: &str, what: &str) -> Refusal {
-    let text = format!(
-        "The sessions of the agent {agent:?} cannot {what} at a place. Nothing was changed."
-    );
-    Refusal::new(Code::NotSupported, text)
 }

@@ -8,6 +8,7 @@ mod drafts;
 mod environment;
 mod events;
 mod forks;
+mod grants;
 mod health;
 mod host;
 mod items;
@@ -103,6 +104,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(messages::text))
         .routes(routes!(turns::list))
         .routes(routes!(prompts::answer))
+        .routes(routes!(grants::list))
+        .routes(routes!(grants::end))
         .routes(routes!(tasks::stop))
         .routes(routes!(drafts::get, drafts::put))
         .routes(routes!(queue::list))

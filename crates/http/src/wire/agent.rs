@@ -1,9 +1,11 @@
 //! Agents that can be chosen.
 
+use holdfast_core::provider::Capabilities;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::port::{AgentInfo, Availability};
+use crate::wire::words;
 
 /// An agent.
 #[derive(Serialize, ToSchema)]
@@ -18,13 +20,13 @@ pub(crate) struct Agent {
     available: bool,
     /// Why it cannot.
     reason: Option<String>,
-    /// What it can do, as stable words.
-    capabilities: Vec<String>,
+    /// What it could do when a session of it stood last; empty before the first one.
+    capabilities: Vec<words::Capability>,
 }
 
 impl Agent {
-    /// An agent as the host describes it.
-    pub(crate) fn of(info: AgentInfo) -> Self {
+    /// An agent as the host describes it, and as it was seen last.
+    pub(crate) fn of(info: AgentInfo, known: Capabilities) -> Self {
         let (available, reason) = match info.availability {
             Availability::Available => (true, None),
             Availability::Unavailable(reason) => (false, Some(reason)),
@@ -35,7 +37,7 @@ impl Agent {
             version: info.version,
             available,
             reason,
-            capabilities: info.capabilities,
+            capabilities: words::capabilities(known),
         }
     }
 }

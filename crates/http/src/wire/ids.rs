@@ -25,6 +25,8 @@ ids! {
     PromptId = "^p(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$", "p1.1";
     /// The id of background work; unique within its chat.
     TaskId = "^k(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$", "k1.1";
+    /// The id of what a person allowed for good; unique within its chat.
+    GrantId = "^g(0|[1-9][0-9]*)$", "g1";
     /// The id of an agent in the configuration.
     AgentId = "^[^/]+$", "demo";
     /// The name under which apps address a chat.

@@ -152,6 +152,9 @@ struct Told {
     tried: Option<u32>,
     /// Of what is tried again: how many tries there are at most.
     tries: Option<u32>,
+    /// Of a fork: the other chat.
+    #[schema(value_type = Option<ids::ChatId>)]
+    chat: Option<ChatId>,
 }
 
 impl Item {
@@ -279,7 +282,8 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain = |kind| Self { kind, cause: None, code: None, tried: None, tries: None };
+        let plain =
+            |kind| Self { kind, cause: None, code: None, tried: None, tries: None, chat: None };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -299,6 +303,10 @@ impl Told {
             }
             Notice::AgentSays => plain(words::NoticeKind::AgentSays),
             Notice::SettingRefused => plain(words::NoticeKind::SettingRefused),
+            Notice::Forked { from } => {
+                Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
+            }
+            Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
         }
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod environment;
+pub(crate) mod grant;
 pub(crate) mod host;
 pub(crate) mod ids;
 pub(crate) mod item;

@@ -272,6 +272,7 @@ impl OneResult {
             // Replies of other commands; the chat answered what was not asked.
             Ok(
                 Reply::Done
+                | Reply::Forkable { .. }
                 | Reply::Row
                 | Reply::Chosen { .. }
                 | Reply::Opened { .. }

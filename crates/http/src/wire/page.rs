@@ -7,6 +7,7 @@ use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Sch
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::wire::agent::Agent;
+use crate::wire::grant::Grant;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
 use crate::wire::turn::Turn;
@@ -26,6 +27,8 @@ pub(crate) type AgentPage = Page<Agent>;
 pub(crate) type RowPage = Page<Row>;
 /// A page of a transcript.
 pub(crate) type ItemPage = Page<Item, u64>;
+/// What is allowed for good in a chat.
+pub(crate) type GrantPage = Page<Grant>;
 /// A page of turns.
 pub(crate) type TurnPage = Page<Turn, u32>;
 

@@ -25,6 +25,11 @@ pub(crate) struct Row {
     model: Option<String>,
     /// The agent's mode, where one was chosen or told.
     mode: Option<String>,
+    /// The chat that it was forked from.
+    #[schema(value_type = Option<ids::ChatId>)]
+    forked_from: Option<ChatId>,
+    /// What its agent could do when its session stood last.
+    capabilities: Vec<words::Capability>,
     /// Its project.
     project: Option<String>,
     /// The directory in which the agent works.
@@ -174,6 +179,8 @@ impl Row {
             model: summary.model,
             mode: summary.mode,
             project,
+            forked_from: summary.forked_from,
+            capabilities: words::capabilities(summary.known),
             cwd: summary.cwd,
             state: words::life(summary.life),
             status: Status {

@@ -49,6 +49,9 @@ words! {
     Author = author(fact::Author) { Person Channel App Schedule Host }
     /// How the end of a turn is known.
     Evidence = evidence(fact::Evidence) { Agent AgentStore Person Message Quiet Death }
+    /// What an agent can do beyond turns: bring a session back with its history or without it, take a
+    /// message into a running turn, end one task, fork its session where it is.
+    Capability { Load Resume Steer StopTask Fork }
     /// Why a message was not taken up.
     RefusedWhy { Rejected NotWritten NotInStore }
     /// What an entry of a transcript is.
@@ -86,7 +89,7 @@ words! {
     /// What the host tells in a transcript.
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
-        MessageLost LineSkipped Retrying AgentSays SettingRefused
+        MessageLost LineSkipped Forked ForkHoldsMore Retrying AgentSays SettingRefused
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }
@@ -98,6 +101,24 @@ words! {
     Outcome { Pending Dismissed Superseded Failed Refused }
     /// Whether a stream goes on where the client was.
     Verdict { Ok Gap }
+}
+
+/// What an agent can do, in words.
+pub(crate) fn capabilities(of: provider::Capabilities) -> Vec<Capability> {
+    let fork = match of.forks {
+        provider::Forks::AtTheEnd => true,
+        provider::Forks::Nowhere => false,
+    };
+    [
+        (of.load, Capability::Load),
+        (of.resume, Capability::Resume),
+        (of.steer, Capability::Steer),
+        (of.stop_task, Capability::StopTask),
+        (fork, Capability::Fork),
+    ]
+    .into_iter()
+    .filter_map(|(able, word)| able.then_some(word))
+    .collect()
 }
 
 pub(crate) const fn life(life: head::Life) -> Life {

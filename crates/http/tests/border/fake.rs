@@ -272,7 +272,6 @@ impl Host for Fake {
             kind: "acp".to_owned(),
             version: None,
             availability,
-            capabilities: vec!["load".to_owned()],
         };
         let gone = Availability::Unavailable("not on PATH".to_owned());
         let agents = vec![agent("demo", Availability::Available), agent("gone", gone)];
@@ -296,7 +295,35 @@ impl Host for Fake {
                 slot: wanted.slot,
                 model: wanted.model,
                 mode: wanted.mode,
+                fork: None,
                 message: wanted.message,
+            };
+            this.act(ChatId::new(this.id()), open, caller).await
+        }
+        .boxed()
+    }
+    fn fork(
+        &self,
+        chat: ChatId,
+        at: u64,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move {
+            let fork = match this.act(chat, Command::Fork { at }, Caller::default()).await? {
+                Reply::Forkable { fork } => fork,
+                other => return Ok(other),
+            };
+            let open = Command::Open {
+                agent: "demo".to_owned(),
+                cwd: "/home/me".to_owned(),
+                project: None,
+                title: None,
+                slot: None,
+                model: None,
+                mode: None,
+                fork: Some(fork),
+                message: None,
             };
             this.act(ChatId::new(this.id()), open, caller).await
         }

@@ -26,6 +26,7 @@ pub(crate) fn approval() -> Asked {
         label: "rm -rf build".to_owned(),
         options: vec![option("yes", "allow_once"), option("no", "reject_once")],
         questions: Vec::new(),
+        deed: None,
     }
 }
 
@@ -42,6 +43,7 @@ fn questions() -> Asked {
         label: "Two things".to_owned(),
         options: Vec::new(),
         questions: vec![question("q1"), question("q2")],
+        deed: None,
     }
 }
 

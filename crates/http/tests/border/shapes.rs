@@ -4,7 +4,9 @@ use holdfast_core::frame::Issued;
 use holdfast_core::ids::{ChatId, FrameNo};
 use holdfast_core::input::KeeperEvent;
 use holdfast_core::item::{Body, CallState, Field, ItemKind, PlanEntry, Role, ToolCall};
-use holdfast_core::provider::{Capabilities, Handle, ProviderEvent, TaskKind, TurnEnd, Usage};
+use holdfast_core::provider::{
+    Capabilities, Forks, Handle, ProviderEvent, TaskKind, TurnEnd, Usage,
+};
 use serde_json::json;
 
 use crate::client::Border;
@@ -14,7 +16,8 @@ use crate::fake::Fake;
 pub(crate) async fn takes(host: &Fake, chat: ChatId) {
     host.keeper(chat, KeeperEvent::Born { pid: 7 }).await;
     let handle = Handle { root: "r".to_owned(), leaf: "r".to_owned() };
-    let capabilities = Capabilities::default();
+    let forks = Forks::AtTheEnd;
+    let capabilities = Capabilities { stop_task: true, forks, ..Capabilities::NONE };
     host.says(chat, ProviderEvent::Ready { handle, capabilities, model: None, mode: None }).await;
     let frame = written(host, chat).await;
     host.says(chat, ProviderEvent::MessageTaken { frame }).await;
@@ -53,6 +56,18 @@ async fn working(border: &Border) -> ChatId {
 #[tokio::test]
 async fn a_host() {
     insta::assert_json_snapshot!(Border::new().get("/api/v1/host").await);
+}
+
+#[tokio::test]
+async fn what_an_agent_can_is_known_once_a_session_of_it_stood() {
+    let border = Border::new();
+    let shown = async || border.get("/api/v1/agents").await["items"].clone();
+    assert_eq!(shown().await[0]["capabilities"], json!([]));
+    let chat = working(&border).await;
+    let can = json!(["stop_task", "fork"]);
+    assert_eq!(shown().await[0]["capabilities"], can);
+    assert_eq!(border.get(&format!("/api/v1/chats/{chat}")).await["capabilities"], can);
+    assert_eq!(shown().await[1]["capabilities"], json!([]), "another agent");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod chats;
 pub(crate) mod feed;
+mod forks;
 mod items;
 mod journal;
 pub(crate) mod messages;
@@ -115,7 +116,8 @@ contract! {
         a_prompt_is_answered_once,
         an_answer_has_a_life,
         the_end_of_an_attempt_ends_what_it_had_going,
-        turns_are_listed_backwards;
+        turns_are_listed_backwards,
+        grants_are_kept_until_they_end;
     chats:
         a_slot_belongs_to_one_open_chat,
         a_slot_moves_within_one_group,
@@ -125,6 +127,9 @@ contract! {
         a_deleted_chat_is_gone,
         a_draft_is_kept_until_a_message_clears_it,
         a_draft_is_put_once_under_one_key;
+    forks:
+        a_fork_shows_what_the_other_chat_had,
+        a_fork_copies_a_bounded_end;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,

@@ -2,7 +2,7 @@
 
 use holdfast_core::fact::{Death, Evidence, Fact};
 use holdfast_core::frame::Answer;
-use holdfast_core::ids::{FrameNo, ItemId, PromptId, TaskId, TurnId};
+use holdfast_core::ids::{FrameNo, GrantId, ItemId, PromptId, TaskId, TurnId};
 use holdfast_core::item::{Body, ItemKind, Row};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, TaskEnd, TaskKind, TurnEnd, Usage};
 
@@ -23,6 +23,7 @@ pub(super) fn asked() -> Asked {
         label: "Which \"one\"?".to_owned(),
         options: vec![option("a"), option("b")],
         questions: Vec::new(),
+        deed: None,
     }
 }
 
@@ -154,4 +155,30 @@ pub(super) async fn turns_are_listed_backwards(b: impl Backend) {
     let again = Fact::TurnOpened { turn: TurnId(3), message: None };
     let error = pen.refused([again], []).await;
     assert!(matches!(error, CommitError::Refused(_)), "{error}");
+}
+
+pub(super) async fn grants_are_kept_until_they_end(mut b: impl Backend) {
+    let mut pen = Pen::open(b.store(), 1).await;
+    let given = |n, deed: &str| Fact::GrantGiven {
+        grant: GrantId(n),
+        deed: deed.to_owned(),
+        label: format!("make {deed}"),
+        by: "ada".to_owned(),
+    };
+    pen.put([given(1, "a"), given(2, "b"), given(3, "c")]).await;
+    let at = holdfast_core::time::Micros(pen.now);
+    pen.put([Fact::GrantEnded { grant: GrantId(2) }]).await;
+    for _ in 0..2 {
+        let rows = b.store().grants(pen.id).await.unwrap();
+        assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), [GrantId(1), GrantId(3)]);
+        let row = &rows[0];
+        assert_eq!((row.label.as_str(), row.by.as_str(), row.at), ("make a", "ada", at));
+        let loaded = b.store().load(pen.id).await.unwrap().unwrap().chat;
+        assert_eq!(loaded.aside.grants, pen.chat.aside.grants);
+        assert_eq!(loaded.head.grants, 3);
+        b.reopen();
+        pen.store = b.store();
+    }
+    pen.put([Fact::ChatDeleted]).await;
+    assert_eq!(b.store().grants(pen.id).await.unwrap(), []);
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use holdfast_core::fact::Fact;
 use holdfast_core::head::Head;
-use holdfast_core::ids::{ItemId, MessageId, PromptId, TaskId, TurnId};
+use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, TaskId, TurnId};
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::offer::Failure;
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 
 use crate::journal::Progress;
-use crate::rows::{Draft, MessageRow, OfferRow, PromptRow, TaskRow, TurnRow};
+use crate::rows::{Draft, GrantRow, MessageRow, OfferRow, PromptRow, TaskRow, TurnRow};
 
 /// An item, apart from what belongs to its message or prompt.
 #[derive(Clone, Debug)]
@@ -51,6 +51,7 @@ pub(super) struct StoredChat {
     /// The messages that wait, in order.
     pub(super) queue: Vec<MessageId>,
     pub(super) prompts: BTreeMap<PromptId, Arc<PromptRow>>,
+    pub(super) grants: BTreeMap<GrantId, GrantRow>,
     pub(super) tasks: BTreeMap<TaskId, Arc<TaskRow>>,
     pub(super) turns: BTreeMap<TurnId, Arc<TurnRow>>,
     pub(super) offer: Option<OfferRow>,
@@ -77,6 +78,7 @@ impl StoredChat {
             messages: BTreeMap::new(),
             queue: Vec::new(),
             prompts: BTreeMap::new(),
+            grants: BTreeMap::new(),
             tasks: BTreeMap::new(),
             turns: BTreeMap::new(),
             offer: None,

@@ -2,6 +2,7 @@
 //! when it cuts the power.
 
 mod chat;
+mod fork;
 mod project;
 mod query;
 mod store;
@@ -21,9 +22,9 @@ use crate::change::{Change, ChangeBounds};
 use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
-    TurnRow,
+    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
+    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
+    TextRange, TurnRow,
 };
 
 /// A [`MemoryStore`] that is shared, behind the traits.
@@ -121,6 +122,9 @@ impl Store for Memory {
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask(|store| store.prompt(chat, prompt))
+    }
+    fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>> {
+        self.ask(|store| store.grants(chat))
     }
     fn task(&self, chat: ChatId, task: TaskId) -> Answer<Option<TaskRow>> {
         self.ask(|store| store.task(chat, task))

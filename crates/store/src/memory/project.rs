@@ -14,7 +14,8 @@ use crate::change::{Touched, What};
 use crate::derive::{abandoned, fresh, last_prompt, message_after, missing, prompt_after, text_of};
 use crate::journal::{CommitError, Unit};
 use crate::rows::{
-    MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow, TurnEnded, TurnRow,
+    GrantRow, MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow, TurnEnded,
+    TurnRow,
 };
 
 /// Applies a unit that was checked.
@@ -68,6 +69,8 @@ fn apply_fact(
             chat.title.clone_from(title);
             chat.slot.clone_from(slot);
         }
+        // What it shows of the other chat is copied by the store, which knows both.
+        Fact::ChatForked(_) => {}
         Fact::ChatTitled { title, .. } => chat.title = Some(title.clone()),
         Fact::SlotBound { slot } => chat.slot.clone_from(slot),
         Fact::ChatPinned { .. }
@@ -76,6 +79,7 @@ fn apply_fact(
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}
@@ -186,6 +190,13 @@ fn apply_fact(
         | Fact::AnswerTaken { prompt }
         | Fact::AnswerLost { prompt, .. }
         | Fact::PromptGone { prompt } => move_prompt(chat, *prompt, fact, at, touched),
+        Fact::GrantGiven { grant, deed, label, by } => {
+            let (id, deed, label, by) = (*grant, deed.clone(), label.clone(), by.clone());
+            chat.grants.insert(id, GrantRow { id, deed, label, by, at });
+        }
+        Fact::GrantEnded { grant } => {
+            chat.grants.remove(grant);
+        }
         Fact::TaskStarted { task, kind, label, foreground } => {
             let row = TaskRow {
                 id: *task,
@@ -406,6 +417,7 @@ fn delete(chat: &mut StoredChat, touched: &mut Touched) {
     }
     chat.queue.clear();
     chat.drafts.clear();
+    chat.grants.clear();
     if chat.offer.take().is_some() {
         touched.add(What::Offer);
     }

@@ -15,8 +15,8 @@ use crate::change::{Change, ChangeBounds};
 use crate::derive::{counted, owes, text_head, valid_head};
 use crate::query::QUERY_ROWS_MAX;
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredFact, StoredOperation,
+    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
+    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredFact, StoredOperation,
     TEXT_RANGE_BYTES_MAX, TaskRow, TextRange, TurnRow,
 };
 
@@ -44,6 +44,7 @@ impl MemoryStore {
             queue,
             tasks: tasks.map(|row| (row.id, row.label.clone())).collect(),
             prompts: prompts.map(|row| (row.id, row.asked.clone())).collect(),
+            grants: stored.grants.values().map(|row| (row.id, row.deed.clone())).collect(),
             leftovers: stored.summary.activity.leftovers.clone(),
         };
         let chat = Chat { head, aside };
@@ -219,6 +220,11 @@ impl MemoryStore {
     #[must_use]
     pub fn prompt(&self, chat: ChatId, prompt: PromptId) -> Option<PromptRow> {
         self.here(chat)?.prompts.get(&prompt).map(|row| row.as_ref().clone())
+    }
+
+    #[must_use]
+    pub fn grants(&self, chat: ChatId) -> Vec<GrantRow> {
+        self.here(chat).map(|chat| chat.grants.values().cloned().collect()).unwrap_or_default()
     }
 
     #[must_use]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use holdfast_core::fact::Fact;
 use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::limits::DRAFT_BYTES_MAX;
@@ -12,7 +13,7 @@ use holdfast_core::time::Micros;
 use uuid::Uuid;
 
 use super::chat::StoredChat;
-use super::project;
+use super::{fork, project};
 use crate::change::{Change, Touched, What};
 use crate::derive::{check, counted, missing};
 use crate::journal::{CommitError, Committed, Operation, Unit};
@@ -121,6 +122,13 @@ impl MemoryStore {
             .cloned()
             .unwrap_or_else(|| StoredChat::new(unit.head.clone(), unit.summary.clone(), unit.at));
         let mut touched = Touched::default();
+        for fact in &unit.facts {
+            if let Fact::ChatForked(fork) = fact
+                && let Some(from) = self.chats.get(&fork.from)
+            {
+                fork::copy(&mut chat, from, fork, &mut touched);
+            }
+        }
         project::apply(&mut chat, unit, &mut touched)?;
         if was.map(|was| counted(&was.summary)).unwrap_or_default() != counted(&chat.summary) {
             touched.add(What::Counts);

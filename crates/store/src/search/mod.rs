@@ -158,6 +158,10 @@ impl Search {
     ) -> Answer<T> {
         let damaged = Arc::clone(&self.damaged);
         let found = self.finder.ask(move |db| {
+            // What was found damaged once may look whole, and empty, to the next who looks.
+            if *damaged.borrow() {
+                return Err(worker::corrupt());
+            }
             let found = look(db);
             // Told from the thread on which the file is replaced: never of the one before.
             if let Err(Fault::Damaged) = found.as_ref().map_err(Fault::of) {

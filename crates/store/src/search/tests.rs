@@ -299,6 +299,16 @@ async fn an_index_that_a_search_finds_damaged_is_made_anew() {
 }
 
 #[tokio::test]
+async fn nothing_is_told_of_an_index_that_waits_to_be_made_anew() {
+    let scene = Scene::new();
+    scene.following.abort();
+    let found = || scene.search.find(terms("word"), None, None, 100);
+    assert!(found().await.is_ok());
+    scene.search.damaged.send_replace(true);
+    assert!(matches!(found().await, Err(QueryError::Unreadable(_))));
+}
+
+#[tokio::test]
 async fn an_index_of_another_store_is_not_believed() {
     let scene = Scene::new();
     let mut pen = Pen::open(Arc::clone(&scene.store), 1).await;

@@ -43,6 +43,12 @@ impl Fault {
     }
 }
 
+/// What SQLite says of a damaged file.
+pub(super) fn corrupt() -> rusqlite::Error {
+    let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(error, None)
+}
+
 impl From<Fault> for QueryError {
     fn from(fault: Fault) -> Self {
         match fault {

@@ -19,9 +19,9 @@ use crate::figures::{Figures, Since};
 use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, ItemRow, Loaded, MessageRow,
-    OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow, TextRange,
-    TurnRow,
+    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
+    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
+    TextRange, TurnRow,
 };
 
 impl Sqlite {
@@ -155,6 +155,9 @@ impl Store for Sqlite {
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask_here(chat, move |db, key| read::prompt(db, key, prompt))
+    }
+    fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>> {
+        self.ask_here(chat, read::grants)
     }
     fn task(&self, chat: ChatId, task: TaskId) -> Answer<Option<TaskRow>> {
         self.ask_here(chat, move |db, key| read::task(db, key, task))

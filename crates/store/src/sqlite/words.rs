@@ -44,6 +44,7 @@ macro_rules! kinds {
 
 kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
+    Fact::ChatForked(_) => "chat_forked",
     Fact::ChatTitled { .. } => "chat_titled",
     Fact::ChatPinned { .. } => "chat_pinned",
     Fact::ChatFiled { .. } => "chat_filed",
@@ -52,6 +53,7 @@ kinds! {
     Fact::ChatSeen { .. } => "chat_seen",
     Fact::ChatTuned { .. } => "chat_tuned",
     Fact::SlotBound { .. } => "slot_bound",
+    Fact::SettingDeferred => "setting_deferred",
     Fact::AgentRetuned { .. } => "agent_retuned",
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",
@@ -77,6 +79,8 @@ kinds! {
     Fact::InterruptRequested { .. } => "interrupt_requested",
     Fact::ItemAdded { .. } => "item_added",
     Fact::CallsAbandoned { .. } => "calls_abandoned",
+    Fact::GrantGiven { .. } => "grant_given",
+    Fact::GrantEnded { .. } => "grant_ended",
     Fact::PromptOpened { .. } => "prompt_opened",
     Fact::PromptAnswered { .. } => "prompt_answered",
     Fact::AnswerWritten { .. } => "answer_written",

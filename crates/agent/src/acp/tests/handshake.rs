@@ -90,6 +90,43 @@ fn a_resumed_session_has_no_history_to_ask() {
     assert_eq!(told, "ready new None None\n");
 }
 
+fn fork() -> SessionSpec {
+    SessionSpec { fork_of: known(History::Skip).handle, ..spec() }
+}
+
+#[test]
+fn a_fork_is_another_session_and_what_it_shows_at_first_is_history() {
+    let can = r#"{"id":1,"result":{"agentCapabilities":{"sessionCapabilities":{"fork":{}}}}}"#;
+    let (mut chat, _) = Chat::starting(&fork());
+    assert_eq!(words(&chat.line(can)), "wants session/fork\n");
+    let old = r#"{"method":"session/update","params":{"sessionId":"new","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"one"}}}}"#;
+    assert_eq!(chat.line(old), []);
+    let told = words(&chat.line(r#"{"id":2,"result":{"sessionId":"new"}}"#));
+    let digest = holdfast_core::digest("one");
+    assert_eq!(told, format!("replay ended 1 {digest}\nready new None None\n"));
+
+    for (reply, why) in [
+        (r#"{"id":2,"result":{"sessionId":"old"}}"#, "failed AgentRefused"),
+        (r#"{"id":2,"result":{}}"#, "failed AgentRefused"),
+        (
+            r#"{"id":2,"error":{"code":-32602,"message":"Session not found: old"}}"#,
+            "failed SessionNotFound",
+        ),
+    ] {
+        let (mut chat, _) = Chat::starting(&fork());
+        let _ = chat.line(can);
+        let told = words(&chat.line(reply));
+        assert!(told.starts_with(why), "{reply}: {told}");
+    }
+}
+
+#[test]
+fn an_agent_that_cannot_fork_is_not_asked_to() {
+    let (mut chat, _) = Chat::starting(&fork());
+    let told = words(&chat.line(r#"{"id":1,"result":{"agentCapabilities":{"loadSession":true}}}"#));
+    assert!(told.starts_with("failed AgentRefused"), "{told}");
+}
+
 #[test]
 fn mode_and_model_are_set_where_the_agent_lists_them() {
     let opened = r#"{"id":2,"result":{"sessionId":"s1","modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"}]},"configOptions":[{"id":"m","category":"model","currentValue":"a","options":[{"value":"a"},{"group":"g","options":[{"value":"b"}]}]}]}}"#;

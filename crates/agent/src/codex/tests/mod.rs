@@ -27,6 +27,7 @@ fn spec() -> SessionSpec {
     SessionSpec {
         cwd: "/w".to_owned(),
         handle: None,
+        fork_of: None,
         history: History::Skip,
         model: None,
         mode: None,

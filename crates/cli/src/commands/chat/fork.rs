@@ -11,15 +11,23 @@ use crate::rows::word;
 pub(super) struct Fork {
     /// The chat.
     chat: String,
-    /// The place: the number of an item, as `chat tail --numbers` shows it.
+    /// The place: the number of an item, as `chat tail --numbers` shows it. Where the chat is now, if
+    /// nothing is said.
     #[arg(long, value_name = "SEQ")]
-    at: u64,
+    at: Option<u64>,
 }
 
 impl Fork {
     pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
         let chat = scene.chat(&self.chat)?;
-        let row = scene.client.post(&format!("/chats/{chat}/fork"), &json!({ "at": self.at }))?;
+        let at = match self.at {
+            Some(at) => json!(at),
+            None => {
+                let page = scene.client.get(&format!("/chats/{chat}/items?limit=1"))?;
+                page["items"][0]["seq"].clone()
+            }
+        };
+        let row = scene.client.post(&format!("/chats/{chat}/fork"), &json!({ "at": at }))?;
         if scene.out.is_json() {
             return scene.out.json(&row);
         }

@@ -3,6 +3,7 @@
 mod answer;
 mod close;
 mod fork;
+mod grants;
 mod interrupt;
 mod ls;
 mod new;
@@ -58,6 +59,8 @@ enum Command {
     Queue(queue::Args),
     /// Show what the agent asks, and answer it.
     Answer(answer::Args),
+    /// Show what is allowed for good in a chat, and take it back.
+    Grants(grants::Args),
     /// Change what a chat is called, where it is filed, how it is addressed.
     Set(set::Args),
     /// Say what became of a message whose fate nobody knows.
@@ -100,6 +103,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         Command::Tail(args) => args.run(&scene),
         Command::Queue(args) => args.run(&scene),
         Command::Answer(args) => args.run(&scene),
+        Command::Grants(args) => args.run(&scene),
         Command::Set(args) => args.run(&scene),
         Command::Resolve(args) => args.run(&scene),
         Command::Interrupt(args) => args.run(&scene),

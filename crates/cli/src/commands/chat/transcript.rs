@@ -351,6 +351,15 @@ fn notice(item: &Value) -> String {
         "turn_failed" => "the turn failed".to_owned(),
         "prompt_cancelled" => "the agent no longer waits for an answer".to_owned(),
         "task_not_stopped" => "the task was not stopped".to_owned(),
+        "forked" => match notice["chat"].as_str() {
+            Some(chat) => format!("forked from {chat}"),
+            None => "forked from another chat".to_owned(),
+        },
+        "fork_holds_more" => {
+            "the other chat went on before its session was copied: the agent knows more than is \
+                shown here"
+                .to_owned()
+        }
         "message_lost" => "the agent has lost this message".to_owned(),
         "line_skipped" => "something that the agent wrote could not be stored".to_owned(),
         "retrying" => format!("the agent tries again ({} of {})", notice["tried"], notice["tries"]),

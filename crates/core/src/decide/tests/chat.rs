@@ -328,6 +328,22 @@ fn an_agent_that_takes_another_model_while_it_runs_is_told_of_it() {
 }
 
 #[test]
+fn a_setting_that_is_taken_only_at_a_start_is_a_new_start() {
+    let able = Capabilities { retune: true, ..ABLE };
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", able).written().taken();
+    change(&mut scene, |c| c.mode = Some("bypass".to_owned()));
+    scene.says(ProviderEvent::SettingDeferred);
+    scene.says(ProviderEvent::SettingDeferred);
+    assert!(scene.last.is_empty(), "once is enough");
+    scene.ends(TurnEnd::Completed).written();
+    scene.send("m1");
+    scene.dies();
+    assert_eq!(scene.chat.head.mode.as_deref(), Some("bypass"));
+    assert!(!scene.chat.head.tuned && scene.has_agent(), "the next start has it");
+}
+
+#[test]
 fn a_conversation_that_moves_is_brought_back_where_it_went() {
     let mut scene = Scene::working();
     assert_eq!(scene.chat.head.session_messages, 1);

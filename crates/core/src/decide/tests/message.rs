@@ -263,3 +263,15 @@ fn the_message_is_one_item_however_often_it_is_handed_over() {
     assert_eq!(scene.chat.head.outstanding.as_ref().unwrap().item, item);
     assert_eq!(scene.handed("m0"), 2);
 }
+
+#[test]
+fn a_message_that_was_taken_back_in_time_is_refused_and_no_failure_of_the_agent() {
+    let mut scene = Scene::starting();
+    scene.born().ready().written().send("m1").does(Command::Interrupt);
+    let (frame, text) = (scene.frame(), "It was stopped.".to_owned());
+    scene.says(ProviderEvent::MessageFailed { frame, proof: Proof::TakenBack, text });
+    assert_eq!(scene.last(), ["refused m0 rejected"]);
+    assert_eq!((scene.failure(), scene.shown()), (None, Shown::Idle));
+    assert_eq!(scene.queue(), ["m1"], "it waits, as after any stop");
+    assert_eq!(scene.at_agent(), None);
+}

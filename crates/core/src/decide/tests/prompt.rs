@@ -131,6 +131,7 @@ fn several_questions_are_answered_one_by_one() {
         label: "two".to_owned(),
         options: Vec::new(),
         questions: vec![question("one", false, false), question("two", true, true)],
+        deed: None,
     };
     let mut scene = Scene::working();
     scene.says(ProviderEvent::PromptOpened { prompt: 1, item: 5, asked });

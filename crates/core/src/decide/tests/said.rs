@@ -18,6 +18,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
     Some(match fact {
         Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => return None,
         Fact::ChatOpened { .. } => "opened".to_owned(),
+        Fact::ChatForked(_) => "forked".to_owned(),
         Fact::ChatTitled { title, .. } => format!("titled {title}"),
         Fact::SlotBound { .. } => "slot".to_owned(),
         Fact::ChatClosed => "closed".to_owned(),
@@ -75,6 +76,8 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
             format!("{prompt} lost{}", if *written { " after written" } else { "" })
         }
         Fact::PromptGone { prompt } => format!("{prompt} gone"),
+        Fact::GrantGiven { grant, .. } => format!("{grant} given"),
+        Fact::GrantEnded { grant } => format!("{grant} ended"),
         Fact::TaskStarted { task, kind, .. } => format!("{task} started {}", lower(kind)),
         Fact::TaskDetached { task } => format!("{task} detached"),
         Fact::TaskEnded { task, how } => format!("{task} {}", lower(how)),

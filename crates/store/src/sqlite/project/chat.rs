@@ -152,7 +152,11 @@ impl Projection<'_> {
                 self.delete_messages()?;
                 self.drop_offer()?;
                 self.drop_failure()?;
-                self.db.prepare_cached("DELETE FROM drafts WHERE chat = ?")?.execute([self.key])?;
+                for sql in
+                    ["DELETE FROM drafts WHERE chat = ?", "DELETE FROM grants WHERE chat = ?"]
+                {
+                    self.db.prepare_cached(sql)?.execute([self.key])?;
+                }
                 self.touched.add(What::Removed);
             }
             _ => {}

@@ -1,6 +1,7 @@
 //! Facts and rows become tables, one file for each family of them.
 
 mod chat;
+mod fork;
 mod item;
 mod message;
 mod offer;
@@ -97,6 +98,7 @@ impl Projection<'_> {
 
     fn fact(&mut self, seq: Seq, fact: &Fact) -> Result<(), Fail> {
         match fact {
+            Fact::ChatForked(fork) => self.fork(seq, fork),
             Fact::ChatOpened { .. }
             | Fact::ChatTitled { .. }
             | Fact::SlotBound { .. }
@@ -128,6 +130,7 @@ impl Projection<'_> {
             | Fact::AnswerTaken { .. }
             | Fact::AnswerLost { .. }
             | Fact::PromptGone { .. } => self.prompt_fact(fact),
+            Fact::GrantGiven { .. } | Fact::GrantEnded { .. } => self.grant_fact(fact),
             Fact::TaskStarted { .. } | Fact::TaskDetached { .. } | Fact::TaskEnded { .. } => {
                 self.task_fact(fact)
             }
@@ -146,6 +149,7 @@ impl Projection<'_> {
             | Fact::ChatMuted { .. }
             | Fact::ChatSeen { .. }
             | Fact::ChatTuned { .. }
+            | Fact::SettingDeferred
             | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }

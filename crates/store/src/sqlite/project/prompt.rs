@@ -45,6 +45,23 @@ impl Projection<'_> {
         Ok(())
     }
 
+    pub(super) fn grant_fact(&self, fact: &Fact) -> Result<(), Fail> {
+        match fact {
+            Fact::GrantGiven { grant, deed, label, by } => {
+                let sql = "INSERT INTO grants (chat, id, deed, label, given_by, at)
+                    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+                let mut sql = self.db.prepare_cached(sql)?;
+                sql.execute(params![self.key, grant.0, deed, label, by, self.at.0])?;
+            }
+            Fact::GrantEnded { grant } => {
+                let sql = "DELETE FROM grants WHERE chat = ? AND id = ?";
+                self.db.prepare_cached(sql)?.execute(params![self.key, grant.0])?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn move_prompt(&mut self, prompt: PromptId, fact: &Fact) -> Result<(), Fail> {
         let Some(row) = read::prompt(self.db, self.key, prompt)? else { return Ok(()) };
         let Some((state, given)) = prompt_after(row.state, row.given.as_ref(), fact, self.at)

@@ -1,13 +1,13 @@
 //! Turns, prompts and tasks.
 
-use holdfast_core::ids::{ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::bad;
 use crate::query::QUERY_ROWS_MAX;
-use crate::rows::{Given, PromptRow, TaskRow, TurnEnded, TurnRow};
+use crate::rows::{Given, GrantRow, PromptRow, TaskRow, TurnEnded, TurnRow};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{answer_life, from_json, from_word, prompt_status};
 
@@ -36,6 +36,22 @@ fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
         started_at: Micros(row.get(3)?),
         ended,
     })
+}
+
+/// What is allowed for good, oldest first.
+pub(in crate::sqlite) fn grants(db: &Connection, key: &[u8]) -> Result<Vec<GrantRow>, Fail> {
+    let sql = "SELECT id, deed, label, given_by, at FROM grants WHERE chat = ? ORDER BY id";
+    let mut sql = db.prepare_cached(sql)?;
+    let rows = sql.query_map([key], |row| {
+        Ok(GrantRow {
+            id: GrantId(row.get(0)?),
+            deed: row.get(1)?,
+            label: row.get(2)?,
+            by: row.get(3)?,
+            at: Micros(row.get(4)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(in crate::sqlite) fn turn(

@@ -90,6 +90,7 @@ fn aside(db: &Connection, key: &[u8], head: &Head) -> Result<Aside, Fail> {
         .map(|row| Queued { message: row.id, by: row.by, digest: row.digest, item: row.item })
         .collect();
     let mut aside = Aside { queue, leftovers: leftovers(db, key)?, ..Aside::default() };
+    aside.grants = live::grants(db, key)?.into_iter().map(|row| (row.id, row.deed)).collect();
     for id in head.tasks.keys() {
         if let Some(row) = live::task(db, key, *id)? {
             aside.tasks.insert(*id, row.label);

@@ -10,7 +10,7 @@ mod message;
 pub(super) use chat::{chat, chat_by_slot, chats, counts, is_here, owing};
 pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers};
 pub(super) use item::{item, item_text, items};
-pub(super) use live::{prompt, task, turn, turns};
+pub(super) use live::{grants, prompt, task, turn, turns};
 pub(super) use load::{facts, load};
 pub(super) use message::{message, queue};
 

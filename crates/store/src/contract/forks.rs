@@ -1,0 +1,138 @@
+//! A fork shows what the other chat had, and keeps it whatever becomes of that one.
+
+use holdfast_core::fact::{Author, Evidence, Fact, Fork, Place};
+use holdfast_core::ids::{ItemId, PromptId, TurnId};
+use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, Row, ToolCall};
+use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
+use holdfast_core::provider::{Asked, Handle, PromptKind, TurnEnd};
+
+use super::Backend;
+use super::pen::{Pen, accepted, message_id, opened};
+use crate::change::What;
+use crate::rows::{MessageState, PageFrom, PromptStatus};
+
+/// What a fork of this chat at its end begins with.
+fn fork_of(pen: &Pen) -> Fork {
+    let head = &pen.chat.head;
+    Fork {
+        from: pen.id,
+        at: head.places,
+        handle: Handle { root: "r".to_owned(), leaf: "r".to_owned() },
+        messages: 1,
+        attempts: head.attempts,
+        turns: head.turns,
+        host_items: head.host_items,
+    }
+}
+
+pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
+    let mut from = Pen::open(b.store(), 1).await;
+    let handed = from.accept(1, "hello").await;
+    from.start().await;
+    let shown = from.hand(handed, 1).await;
+    let said = from.say(1, "answer").await;
+    let call = from.item(2, ItemKind::ToolCall, running()).await;
+    let asks = from.item(3, ItemKind::Prompt, Body::Prompt { prompt: PromptId::new(1, 1) }).await;
+    let asked = Asked {
+        kind: PromptKind::Question,
+        label: "Which?".to_owned(),
+        options: Vec::new(),
+        questions: Vec::new(),
+        deed: None,
+    };
+    from.put([Fact::PromptOpened { prompt: PromptId::new(1, 1), item: asks, asked }]).await;
+    let (turn, how, evidence) = (TurnId(1), TurnEnd::Completed, Evidence::Agent);
+    from.put([Fact::TurnEnded { turn, how, evidence, usage: None }]).await;
+    let fork = fork_of(&from);
+    let later = from.say(4, "after the fork").await;
+    let waits = from.accept(2, "waits").await;
+
+    let mut to = Pen::new(b.store(), 2);
+    let done = to.put([opened(), Fact::ChatForked(fork)]).await;
+    let told = b.store().changes(done.changes().start - 1, 100).await.unwrap();
+    for item in [shown, said, call, asks] {
+        assert!(told.iter().any(|c| c.what == What::Item(item) && c.chat == Some(to.id)), "{item}");
+    }
+    // What becomes of the other chat afterwards is nothing to this one.
+    from.put([Fact::ChatDeleted]).await;
+    for _ in 0..2 {
+        let store = b.store();
+        let items = store.items(to.id, PageFrom::Newest, 9).await.unwrap();
+        let ids: Vec<ItemId> = items.iter().map(|item| item.id).collect();
+        assert_eq!(ids, [shown, said, call, asks]);
+        let text = store.item_text(to.id, said, Field::Text, 0..99).await.unwrap().unwrap();
+        assert_eq!(text.bytes, b"answer");
+        let row = store.message(to.id, handed).await.unwrap().unwrap();
+        assert_eq!((row.state, row.text.as_str()), (MessageState::Settled, "hello"));
+        assert_eq!((row.item, row.turn, row.attempt), (Some(shown), Some(turn), None));
+        let of_call = store.item(to.id, call).await.unwrap().unwrap();
+        let Body::Call(of_call) = of_call.body else { panic!("{of_call:?}") };
+        assert_eq!(of_call.state, CallState::Unknown);
+        let prompt = store.prompt(to.id, PromptId::new(1, 1)).await.unwrap().unwrap();
+        assert_eq!(prompt.state, PromptStatus::Gone);
+        assert_eq!(store.item(to.id, later).await.unwrap(), None);
+        assert_eq!(store.message(to.id, waits).await.unwrap(), None);
+        let turns = store.turns(to.id, None, 9).await.unwrap();
+        assert_eq!(turns.iter().map(|t| (t.id, t.seq.0)).collect::<Vec<_>>(), [(turn, 2)]);
+        assert_eq!(turns[0].ended.as_ref().map(|end| end.how), Some(how));
+        let row = store.chat(to.id).await.unwrap().unwrap();
+        assert_eq!(row.last_prompt.as_deref(), Some("waits"));
+        b.reopen();
+        to.store = b.store();
+    }
+    // It goes on by itself.
+    to.start().await;
+    let next = Fact::ItemAdded {
+        item: ItemId::new(to.chat.head.attempts, 1),
+        place: to.chat.head.places + 1,
+        kind: ItemKind::Message,
+        role: Role::Agent,
+        turn: None,
+    };
+    to.put([next]).await;
+    assert_eq!(b.store().items(to.id, PageFrom::Newest, 9).await.unwrap().len(), 5);
+}
+
+fn running() -> Body {
+    Body::Call(ToolCall {
+        name: "make".to_owned(),
+        tool_kind: "execute".to_owned(),
+        state: CallState::Running,
+        task: None,
+        within: None,
+    })
+}
+
+pub(super) async fn a_fork_copies_a_bounded_end(b: impl Backend) {
+    let mut from = Pen::open(b.store(), 1).await;
+    let facts: Vec<Fact> = (1..=FORK_ITEMS_MAX as u32 + 5)
+        .map(|n| Fact::ItemAdded {
+            item: ItemId::new(1, n),
+            place: u64::from(n),
+            kind: ItemKind::Message,
+            role: Role::Agent,
+            turn: None,
+        })
+        .collect();
+    from.put(facts).await;
+    let mut many = Pen::new(b.store(), 2);
+    many.put([opened(), Fact::ChatForked(fork_of(&from))]).await;
+    let first = b.store().items(many.id, PageFrom::Before(7), 9).await.unwrap();
+    assert_eq!(first.iter().map(|item| item.place).collect::<Vec<_>>(), [6]);
+
+    // A long message and a long text: what would be over the bound stays with the other chat.
+    let half = usize::try_from(FORK_BYTES_MAX / 2).unwrap();
+    let mut long = Pen::open(b.store(), 3).await;
+    let early = long.say(1, "early").await;
+    let text = "x".repeat(half);
+    let row = Row::MessageText { message: message_id(9), text: text.clone() };
+    long.write([accepted(9, &text, Author::Person, Place::Tail)], [row]).await;
+    long.start().await;
+    let message = long.hand(message_id(9), 1).await;
+    let said = long.say(2, &"y".repeat(half)).await;
+    let mut short = Pen::new(b.store(), 4);
+    short.put([opened(), Fact::ChatForked(fork_of(&long))]).await;
+    let items = b.store().items(short.id, PageFrom::Newest, 9).await.unwrap();
+    assert_eq!(items.iter().map(|item| item.id).collect::<Vec<_>>(), [message, said]);
+    assert_eq!(b.store().item(short.id, early).await.unwrap(), None);
+}
