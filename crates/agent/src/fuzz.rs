@@ -25,8 +25,7 @@ use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
 /// What makes the session of a kind stand before the first line of the input comes.
-const ACP_STARTED: [&[u8]; 2] =
-    [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
 const CODEX_STARTED: [&[u8]; 3] = [
     br#"{"id":1,"result":{}}"#,
     br#"{"id":3,"result":{}}"#,
@@ -48,7 +47,7 @@ const MESSAGE: &str = "one\n{\"id\":1}\r\u{2028}\u{0}two";
 /// on in another way after it was; an event names an item, prompt or task that was never told; or a
 /// frame is anything but one line.
 pub fn acp(data: &[u8]) {
-    play(AgentKind::Acp, &ACP_STARTED, data);
+    play(AgentKind::Acp, &STARTED, data);
 }
 
 /// Plays the input to a codec of Claude Code whose session stands. Its attempt has the id 0, so that the
@@ -56,7 +55,7 @@ pub fn acp(data: &[u8]) {
 ///
 /// # Panics
 ///
-/// As [`acp`] does.
+/// As [`acp`].
 pub fn claude(data: &[u8]) {
     play(AgentKind::Claude, &CLAUDE_STARTED, data);
 }

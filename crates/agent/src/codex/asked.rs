@@ -1,7 +1,10 @@
 //! Reads what the agent asks of a person: decisions about a call, permissions, questions.
 
+use holdfast_core::digest;
 use holdfast_core::limits::{PROMPT_OPTIONS_MAX, label};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, Question};
+
+use serde_json::value::RawValue;
 
 use super::prompts::{DECLINE, FOR_SESSION, Shape};
 use super::{view, wire};
@@ -34,12 +37,22 @@ pub(super) fn command(told: &wire::Approval<'_>, known: Option<&str>) -> (Asked,
         (None, false) => line,
         (None, true) => known.unwrap_or("A command").to_owned(),
     };
-    decide(told, &about, rules(told))
+    decide(told, &about, rules(told), command_deed(told))
+}
+
+/// All that a command is to do: what runs, where, and what it is let do beyond its sandbox.
+fn command_deed(told: &wire::Approval<'_>) -> Option<String> {
+    let command = told.command.as_deref()?;
+    let host = told.network.as_ref().and_then(|network| network.host.as_deref());
+    let more = told.more.map_or("null", RawValue::get);
+    let all = [command, told.cwd.as_deref()?, host.unwrap_or_default(), more];
+    Some(digest(&all.join("\u{0}")))
 }
 
 /// What leave for a patch is asked for. The request does not say what it changes: its item does.
 pub(super) fn patch(told: &wire::Approval<'_>, known: Option<&str>) -> (Asked, Shape) {
-    decide(told, known.unwrap_or("Edit files"), Vec::new())
+    // The same change again is another one.
+    decide(told, known.unwrap_or("Edit files"), Vec::new(), None)
 }
 
 /// Decisions that are more than a word: option, its text, its JSON.
@@ -48,7 +61,7 @@ fn rules(told: &wire::Approval<'_>) -> Vec<(PromptOption, String)> {
     let objects = decisions.into_iter().flat_map(|list| list.0.iter());
     let objects =
         objects.filter(|raw| raw.get().starts_with('{') && raw.get().len() <= DECISION_BYTES_MAX);
-    let rule = |(n, raw): (usize, &&serde_json::value::RawValue)| {
+    let rule = |(n, raw): (usize, &&RawValue)| {
         let told: wire::ExecPolicy<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
         let words: Vec<String> = told.inner?.words?.each().collect();
         let text = format!(
@@ -64,6 +77,7 @@ fn decide(
     told: &wire::Approval<'_>,
     about: &str,
     rules: Vec<(PromptOption, String)>,
+    deed: Option<String>,
 ) -> (Asked, Shape) {
     let about = match told.reason.as_deref().filter(|reason| !reason.trim().is_empty()) {
         Some(reason) => format!("{about}: {reason}"),
@@ -83,7 +97,7 @@ fn decide(
         label: label(&about),
         options,
         questions: Vec::new(),
-        deed: None,
+        deed,
     };
     (asked, Shape::Decision(kept))
 }
@@ -104,7 +118,7 @@ pub(super) fn permissions(told: &wire::Approval<'_>) -> Option<(Asked, Shape)> {
             option(DECLINE, "No", "reject_once"),
         ],
         questions: Vec::new(),
-        deed: None,
+        deed: Some(digest(wanted)),
     };
     Some((asked, Shape::Permissions(wanted.to_owned())))
 }

@@ -95,7 +95,9 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
     let over = |text: Option<&String>, max: usize| text.is_some_and(|text| text.len() > max);
     if spec.cwd.len() > CWD_BYTES_MAX {
         Some("directory")
-    } else if over(spec.handle.as_ref().map(|handle| &handle.leaf), THREAD_ID_BYTES_MAX) {
+    } else if over(spec.handle.as_ref().map(|handle| &handle.leaf), THREAD_ID_BYTES_MAX)
+        || over(spec.fork_of.as_ref().map(|handle| &handle.leaf), THREAD_ID_BYTES_MAX)
+    {
         Some("session id")
     } else if over(spec.model.as_ref(), CHOICE_BYTES_MAX) {
         Some("model")
@@ -140,21 +142,23 @@ fn open(spec: SessionSpec) -> (Stage, Vec<ProviderEvent>) {
         params.insert("model".to_owned(), json!(model));
     }
     params.extend(spec.mode.as_deref().and_then(mode::at_start).unwrap_or_default());
-    let method = match &spec.handle {
-        None => "thread/start",
-        Some(handle) => {
-            params.insert("threadId".to_owned(), json!(handle.leaf));
-            // What it holds is read page by page.
-            params.insert("excludeTurns".to_owned(), json!(true));
-            "thread/resume"
-        }
+    let (method, thread) = match (&spec.handle, &spec.fork_of) {
+        (Some(handle), _) => ("thread/resume", Some(handle)),
+        (None, Some(handle)) => ("thread/fork", Some(handle)),
+        (None, None) => ("thread/start", None),
     };
+    if let Some(handle) = thread {
+        params.insert("threadId".to_owned(), json!(handle.leaf));
+        // What it holds is read page by page.
+        params.insert("excludeTurns".to_owned(), json!(true));
+    }
     (Stage::Opening { spec }, vec![request(method, &Value::Object(params))])
 }
 
 /// The agent answered for the thread: it stands, or something else follows.
 pub(super) fn opened(spec: SessionSpec, outcome: Outcome<'_>) -> Opened {
-    let known = if spec.handle.is_some() { Asked::KnownSession } else { Asked::Anything };
+    let asks = spec.handle.is_some() || spec.fork_of.is_some();
+    let known = if asks { Asked::KnownSession } else { Asked::Anything };
     let told = match outcome {
         Err(error) => return Opened::Not(not_opened(spec, &error, known)),
         Ok(result) => result,
@@ -189,7 +193,7 @@ fn not_opened(
 ) -> (Stage, Vec<ProviderEvent>) {
     let fault = Fault::of(error);
     let start = fault.at_start(known);
-    if start != StartFault::SessionNotFound || spec.holds > 0 {
+    if start != StartFault::SessionNotFound || spec.handle.is_none() || spec.holds > 0 {
         return failed(start, in_plain_words(&fault.text));
     }
     let absent = std::mem::take(&mut spec.sought).into_iter();
@@ -241,7 +245,7 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
         retune: true,
         change_input: false,
         keeps_prompts: true,
-        forks: Forks::Nowhere,
+        forks: Forks::AtTheEnd,
     };
     let mut events = Vec::new();
     let mut mode = settings.mode();

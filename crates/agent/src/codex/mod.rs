@@ -203,7 +203,9 @@ impl State {
             Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
                 let expected = match method.as_str() {
                     "initialize" | "account/read" | "thread/start" | "thread/resume"
-                    | "thread/turns/list" | "thread/items/list" => Expect::Handshake,
+                    | "thread/fork" | "thread/turns/list" | "thread/items/list" => {
+                        Expect::Handshake
+                    }
                     handshake::SET => Expect::Setting,
                     subagents::LIST => Expect::Terminals(subagents::listed_thread(params)),
                     _ => Expect::Nothing,

@@ -210,6 +210,8 @@ wire! {
         item as "itemId": Text,
         reason: Text,
         command: Text,
+        cwd: Text,
+        more as "additionalPermissions": Raw<'a>,
         actions as "commandActions": Option<List<'a>>,
         network as "networkApprovalContext": Option<Network>,
         decisions as "availableDecisions": Option<List<'a>>,

@@ -185,3 +185,25 @@ fn what_runs_in_the_background_outlives_the_host_and_is_offered_after_everything
     host.stop();
     assert_eq!(lab.place.processes(), [0; 0]);
 }
+
+#[test]
+fn a_fork_knows_what_came_before_and_goes_its_own_way() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "auto");
+    let first = host.send(&chat, "[[say one]]");
+    host.wait_message(&chat, &first, "settled");
+    host.wait_shown(&chat, "idle");
+    let last = host.items(&chat).last().unwrap()["seq"].clone();
+    let forked = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": last })).ok();
+    let fork = forked["id"].as_str().unwrap().to_owned();
+    let second = host.send(&fork, "[[say two]]");
+    host.wait_message(&fork, &second, "settled");
+    assert_eq!(lab.told(), ["[[say one]]", "[[say two]]"]);
+    let third = host.send(&chat, "[[say three]]");
+    host.wait_message(&chat, &third, "settled");
+    assert_eq!(lab.told(), ["[[say one]]", "[[say three]]"], "nothing of the fork");
+    let sessions = lab.model.turns().into_iter().map(|seen| seen.session);
+    assert_eq!(sessions.collect::<std::collections::BTreeSet<_>>().len(), 2);
+    host.stop();
+}

@@ -22,11 +22,11 @@ fn spec() -> SessionSpec {
         cwd: "/w".to_owned(),
         handle: None,
         fork_of: None,
-        sought: Vec::new(),
-        holds: 0,
         history: History::Skip,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
         attempt: (ATTEMPT, 1),
     }
 }

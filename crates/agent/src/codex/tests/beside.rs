@@ -35,6 +35,14 @@ fn a_command_that_outlives_its_turn_is_a_task_until_it_ends() {
 }
 
 #[test]
+fn the_end_of_a_turn_that_is_told_again_stops_nothing() {
+    let mut chat = Chat::working();
+    let _ = chat.told(&[&command("started", "serve", &json!({})), ENDED]);
+    assert_eq!(chat.said(INTERRUPTED), "turn Interrupted -\n");
+    assert_eq!(chat.said(&listed(6, &[("serve", "17")])), "");
+}
+
+#[test]
 fn a_command_ends_as_a_task_as_it_ends_as_a_call() {
     for (more, how) in [
         (json!({ "status": "completed", "exitCode": 0 }), "Completed"),

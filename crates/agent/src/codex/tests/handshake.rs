@@ -43,6 +43,11 @@ fn a_thread_is_begun_or_brought_back_with_what_the_chat_wants() {
                 "sandbox": "read-only",
             }),
         ),
+        (
+            SessionSpec { fork_of: known().handle, ..spec() },
+            "thread/fork",
+            json!({ "cwd": "/w", "threadId": "T", "excludeTurns": true }),
+        ),
         (tuned(spec(), "odd"), "thread/start", json!({ "cwd": "/w", "model": "large" })),
         (
             tuned(known(), "full-access"),
@@ -77,6 +82,11 @@ fn a_start_that_fails_says_why() {
         (spec(), "no such directory", "failed AgentRefused no such directory\n"),
         (
             SessionSpec { holds: 1, ..known() },
+            "no rollout found for thread id T",
+            "failed SessionNotFound no rollout found for thread id T\n",
+        ),
+        (
+            SessionSpec { fork_of: known().handle, ..spec() },
             "no rollout found for thread id T",
             "failed SessionNotFound no rollout found for thread id T\n",
         ),
@@ -127,6 +137,14 @@ fn another_thread_than_the_one_asked_for_is_a_fork() {
     let events = chat.line(&OPENED.replace("\"T\"", "\"F\""));
     let [ProviderEvent::Ready { handle, .. }] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!((handle.root.as_str(), handle.leaf.as_str()), ("F", "F"));
+}
+
+#[test]
+fn a_thread_begins_as_a_copy_of_another() {
+    let (mut chat, told) = Chat::opening(&SessionSpec { fork_of: known().handle, ..spec() });
+    assert_eq!(told, "wants thread/fork\n");
+    let told = chat.said(&OPENED.replace("\"T\"", "\"F\""));
+    assert!(told.starts_with("ready F "), "{told}");
 }
 
 #[test]

@@ -137,6 +137,31 @@ fn what_is_asked_is_named_and_has_its_options() {
     assert_eq!(free, [("Which?".to_owned(), true, 1), ("Why?".to_owned(), true, 0)]);
 }
 
+/// What two prompts ask is the same only where all of it is.
+#[test]
+fn leave_for_the_very_same_command_is_known_again() {
+    let deed = |change: &dyn Fn(&mut Value)| {
+        let mut params = json!({ "threadId": "T", "command": "ls", "cwd": "/w", "reason": "so" });
+        change(&mut params);
+        let method = "item/commandExecution/requestApproval";
+        asked(&json!({ "id": 3, "method": method, "params": params }).to_string()).deed
+    };
+    let first = deed(&|_| {});
+    assert!(first.is_some());
+    assert_eq!(deed(&|it| it["reason"] = json!("other words")), first);
+    for (name, value) in [
+        ("command", json!("ls -l")),
+        ("cwd", json!("/")),
+        ("networkApprovalContext", json!({ "host": "h" })),
+        ("additionalPermissions", json!({ "network": {} })),
+    ] {
+        assert_ne!(deed(&|it| it[name] = value.clone()), first, "{name}");
+    }
+    assert_eq!(deed(&|it| it["command"] = Value::Null), None);
+    let patch = r#"{"id":3,"method":"item/fileChange/requestApproval","params":{"itemId":"p1"}}"#;
+    assert_eq!(asked(patch).deed, None);
+}
+
 #[test]
 fn what_cannot_be_asked_is_refused_and_shown() {
     for (method, params, reason) in [

@@ -128,7 +128,8 @@ fn what_the_model_has_counted_is_summed_over_the_turn() {
     assert_eq!((usage.input_tokens, usage.output_tokens), (Some(30), Some(4)));
     assert_eq!((usage.cached_tokens, usage.total_tokens), (Some(2), Some(34)));
     assert_eq!((usage.context_tokens, usage.context_window), (Some(22), Some(1000)));
-    let _ = chat.told(&[&STARTED.replace("\"U\"", "\"V\"")]);
+    // What is told between turns, as of a thread that was brought back, belongs to none.
+    let _ = chat.told(&[&used(7), &STARTED.replace("\"U\"", "\"V\"")]);
     let events = chat.line(&ENDED.replace("\"U\"", "\"V\""));
     assert!(matches!(events.as_slice(), [ProviderEvent::TurnEnded { usage: None, .. }]));
 }
