@@ -103,6 +103,7 @@ contract! {
         a_message_goes_its_way,
         a_message_cannot_be_accepted_twice,
         the_last_prompt_is_a_persons_last_message,
+        the_first_prompt_stays,
         loading_gives_what_was_decided_upon;
     attachments:
         what_is_attached_is_there_in_order_until_it_is_let_go,
