@@ -128,6 +128,7 @@ contract! {
         a_slot_belongs_to_one_open_chat,
         a_slot_moves_within_one_group,
         lists_are_paged_and_filtered,
+        looking_and_arranging_move_no_chat,
         counts_follow_the_summaries,
         owing_chats_are_found,
         a_deleted_chat_is_gone,

@@ -13,7 +13,7 @@ use holdfast_core::time::Micros;
 use super::chat::{Item, StoredChat};
 use crate::change::{Touched, What};
 use crate::derive::{
-    abandoned, fresh, last_prompt, message_after, missing, prompt_after, text_of,
+    abandoned, fresh, last_prompt, message_after, missing, moves, prompt_after, text_of,
 };
 use crate::journal::{CommitError, Unit};
 use crate::rows::{
@@ -41,7 +41,9 @@ pub(super) fn apply(
         chat.drafts.remove(principal);
     }
     if !unit.facts.is_empty() {
-        chat.updated_at = unit.at;
+        if moves(unit) {
+            chat.updated_at = unit.at;
+        }
         touched.add(What::Chat);
     }
     chat.head = unit.head.clone();

@@ -24,6 +24,8 @@ pub(super) struct Record {
     pub(super) title: Option<String>,
     pub(super) project: Option<String>,
     created_at: Micros,
+    pub(super) updated_at: Micros,
+    /// The number of the change to its row that counted last: the order of lists.
     pub(super) touched: u64,
     pub(super) last_prompt: Option<String>,
     /// The uuid of the message that `last_prompt` is of.
@@ -43,6 +45,7 @@ impl Record {
             title: None,
             project: None,
             created_at: at,
+            updated_at: at,
             touched: 0,
             last_prompt: None,
             last_message: None,
@@ -55,7 +58,7 @@ impl Record {
 
     pub(super) fn read(db: &Connection, key: &[u8]) -> Result<Option<Self>, Fail> {
         let sql = "SELECT seq, slot, title, project, created_at, touched, last_prompt,
-            last_message, running, to_resume, to_check, queued, life = 1, held, first_prompt, first_message
+            last_message, running, to_resume, to_check, queued, life = 1, held, first_prompt, first_message, updated_at
             FROM chats WHERE chat = ?";
         let read = |row: &rusqlite::Row<'_>| {
             let (running, to_resume, to_check) = (row.get(8)?, row.get(9)?, row.get(10)?);
@@ -73,6 +76,7 @@ impl Record {
                 held: row.get(13)?,
                 first_prompt: row.get(14)?,
                 first_message: row.get(15)?,
+                updated_at: Micros(row.get(16)?),
             })
         };
         Ok(db.prepare_cached(sql)?.query_row([key], read).optional()?)
@@ -124,7 +128,7 @@ impl Record {
             self.title,
             self.project,
             self.created_at.0,
-            unit.at.0,
+            self.updated_at.0,
             self.touched,
             self.last_prompt,
             self.last_message,
