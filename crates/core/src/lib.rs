@@ -10,6 +10,7 @@ pub mod fact;
 pub mod fold;
 pub mod fork;
 pub mod frame;
+pub mod happened;
 pub mod head;
 pub mod ids;
 pub mod input;
