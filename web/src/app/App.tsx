@@ -10,6 +10,7 @@ import { useOffered } from "../offers/offered.ts";
 import { ResumeDialog } from "../offers/ResumeDialog.tsx";
 import { Announcer } from "./Announcer.tsx";
 import { Lines } from "./Lines.tsx";
+import { NotThere } from "./NotThere.tsx";
 import { chatOf, placeOf, screenOf, usePath } from "./route.ts";
 import { SideFoot, SideHead } from "./Side.tsx";
 import { SignIn } from "./SignIn.tsx";
@@ -77,6 +78,8 @@ function Main() {
       return <NewChat />;
     case "history":
       return <History />;
+    case "nowhere":
+      return <NotThere>{t("app.nowhere")}</NotThere>;
     default:
       return <p className="m-auto p-6 text-soft">{t("chat.pick")}</p>;
   }

@@ -9,6 +9,7 @@ export const TEXTS = {
   "app.signOut": "Sign out",
   "app.newLink": "Sign in another device",
   "app.newLink.text": "This link signs one browser in, once. Whoever has it has this host.",
+  "app.nowhere": "Not found: there is nothing at this address.",
   "app.more": "More",
   "app.close": "Close",
   "app.cancel": "Cancel",
@@ -127,7 +128,7 @@ export const TEXTS = {
   "history.delete": "Delete",
 
   "chat.pick": "Pick a chat, or start a new one.",
-  "chat.missing": "This chat is not there. It may have been deleted.",
+  "chat.missing": "There is no such chat. It may have been deleted.",
   "chat.edit": "Edit…",
   "chat.pin": "Pin",
   "chat.unpin": "Unpin",
