@@ -29,10 +29,11 @@ function Rooms() {
   const at = placeOf(path);
   const [only, setOnly] = useState<Only>(ALL);
   const [offers, setOffers] = useOffered();
+  const gone = useHost((host) => host.link !== "live");
   useEffect(() => lookAt(chat, at), [chat, at]);
   useFocus(path);
   return (
-    <div className="flex h-dvh flex-col">
+    <div data-gone={gone || undefined} className="flex h-dvh flex-col">
       <a
         href="#chat"
         className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:z-50 focus:m-2"
@@ -50,7 +51,11 @@ function Rooms() {
           tabIndex={-1}
           className={`outline-none w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
         >
-          <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly({ by: "to_check" })} />
+          <SideHead
+            onNeeds={() => setOnly({ by: "needs_you" })}
+            onOffers={() => setOffers(true)}
+            onCheck={() => setOnly({ by: "to_check" })}
+          />
           <ChatList only={only} onOnly={setOnly} />
           <SideFoot />
         </section>
