@@ -1,5 +1,6 @@
 //! The host as the border uses it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -316,13 +317,15 @@ fn real_directory(wanted: Option<&str>) -> Result<String, Refusal> {
     let home = || environment::var("HOME").and_then(|home| home.into_string().ok());
     let wanted = wanted.map(str::to_owned).or_else(home).unwrap_or_else(|| "/".to_owned());
     if !Path::new(&wanted).is_absolute() {
-        return Err(invalid("cwd is not an absolute path.".to_owned()));
+        return Err(invalid("A directory is an absolute path.".to_owned()));
     }
-    let real = std::fs::canonicalize(&wanted)
-        .map_err(|error| invalid(format!("cwd cannot be used: {error}.")))?;
+    let real = std::fs::canonicalize(&wanted).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => invalid(format!("There is no directory {wanted}.")),
+        _ => invalid(format!("The directory {wanted} cannot be used: {error}.")),
+    })?;
     if !real.is_dir() {
-        return Err(invalid("cwd is not a directory.".to_owned()));
+        return Err(invalid(format!("{wanted} is not a directory.")));
     }
     let real = real.into_os_string().into_string();
-    real.map_err(|_| invalid("cwd has a name that is not UTF-8.".to_owned()))
+    real.map_err(|_| invalid("The directory has a name that is not UTF-8.".to_owned()))
 }
