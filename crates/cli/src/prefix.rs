@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::client::Client;
 use crate::fault::{Exit, Fault};
+use crate::rows::called;
 use crate::text;
 
 /// Hexadecimal digits of a whole id.
@@ -23,10 +24,7 @@ pub(crate) fn chat(client: &Client, written: &str) -> Result<String, Fault> {
     if let Some(row) = rows.iter().find(|row| row["slot"] == written && row["state"] == "open") {
         return Ok(id(row).to_owned());
     }
-    let label = |row: &Value| {
-        let title = row["title"].as_str().or_else(|| row["last_prompt"].as_str());
-        format!("{}  {}", id(row), text::cut(&text::line(title.unwrap_or_default()), 60))
-    };
+    let label = |row: &Value| format!("{}  {}", id(row), text::cut(&called(row), 60));
     let named = rows.iter().map(|row| (id(row), label(row)));
     one("chat", "chat_", written, named.collect())
 }

@@ -22,14 +22,11 @@ pub(crate) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// What a chat is called: its title, or what it was last told.
+/// What a chat is called: its title, or what it was told first, which stays.
 pub(crate) fn called(row: &Value) -> String {
-    let title = row["title"].as_str().filter(|title| !title.is_empty());
-    match (title, row["last_prompt"].as_str()) {
-        (Some(title), _) => text::line(title),
-        (None, Some(told)) => text::line(told),
-        (None, None) => "(nothing said yet)".to_owned(),
-    }
+    let names = ["title", "first_prompt", "last_prompt"].map(|name| row[name].as_str());
+    let name = names.into_iter().flatten().find(|name| !name.is_empty());
+    name.map_or_else(|| "(nothing said yet)".to_owned(), text::line)
 }
 
 /// What is shown of a chat, in one word.

@@ -496,11 +496,19 @@ impl Head {
     /// Whether a person has to look: an unknown delivery, or a failed start or resume.
     #[must_use]
     pub fn needs_check(&self) -> bool {
-        self.failure.is_some()
-            || self.stranded.iter().any(|stranded| match stranded.why {
-                Strand::Unknown { .. } => true,
-                Strand::Refused => false,
-            })
+        self.failure.is_some() || self.unknown() > 0
+    }
+
+    /// How many deliveries a person has to look at. Where a resume of the offer will ask the agent's
+    /// own store there is nothing to do yet but to resume.
+    #[must_use]
+    pub fn unknown(&self) -> usize {
+        let covered = |s: &Stranded| self.offer.is_some() && s.by_death && s.is_asking();
+        let unknown = self.stranded.iter().filter(|stranded| match stranded.why {
+            Strand::Unknown { .. } => !covered(stranded),
+            Strand::Refused => false,
+        });
+        unknown.count()
     }
 
     /// Whether a person has to choose what became of a message before the offer can be resumed.

@@ -9,6 +9,7 @@ pub mod effect;
 pub mod fact;
 pub mod fold;
 pub mod frame;
+pub mod happened;
 pub mod head;
 pub mod ids;
 pub mod input;

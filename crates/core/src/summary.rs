@@ -54,7 +54,7 @@ pub struct Summary {
     pub failure: Option<String>,
     /// Whether resuming the offer needs a person's choice about a message.
     pub needs_choice: bool,
-    /// Deliveries whose outcome is not known.
+    /// Deliveries whose outcome is not known, but for those that a resume will ask about.
     pub unknown: u32,
     /// Messages that wait.
     pub queue_length: u32,
@@ -72,10 +72,6 @@ impl Summary {
     pub fn of(chat: &Chat) -> Self {
         let head = &chat.head;
         let activity = Activity::of(chat);
-        let unknown = head.stranded.iter().filter(|s| match s.why {
-            crate::head::Strand::Unknown { .. } => true,
-            crate::head::Strand::Refused => false,
-        });
         Self {
             seq: head.seq,
             life: head.life,
@@ -95,7 +91,7 @@ impl Summary {
             offer: head.shown_offer().map(|offer| offer.cause),
             failure: head.failure.clone(),
             needs_choice: head.needs_choice(),
-            unknown: u32::try_from(unknown.count()).unwrap_or(u32::MAX),
+            unknown: u32::try_from(head.unknown()).unwrap_or(u32::MAX),
             queue_length: u32::try_from(chat.aside.queue.len()).unwrap_or(u32::MAX),
             held: held(chat),
             user_messages: head.user_messages,

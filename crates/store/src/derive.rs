@@ -3,6 +3,7 @@
 use holdfast_core::activity::{Activity, Lead, Process, Shown};
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Fact, RefusedWhy};
+use holdfast_core::happened::happened;
 use holdfast_core::head::{Head, Life, Marks};
 use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::item::{Body, CallState, Field, Row};
@@ -40,6 +41,11 @@ pub(crate) fn check(unit: &Unit, stored: Seq) -> Result<(), CommitError> {
         return refused(format!("the codec state is over {CODEC_STATE_BYTES_MAX} bytes"));
     }
     Ok(())
+}
+
+/// Whether something happened in the chat with this unit, so that it moves up in lists.
+pub(crate) fn moves(unit: &Unit) -> bool {
+    unit.facts.iter().any(happened)
 }
 
 /// What one chat adds to the counts of the host.

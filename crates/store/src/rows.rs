@@ -39,7 +39,7 @@ pub enum ChatFilter {
     All,
 }
 
-/// A page of chats, the last changed first.
+/// A page of chats, the one in which something happened last first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatPage {
     /// The chats.
@@ -61,10 +61,13 @@ pub struct ChatRow {
     pub project: Option<String>,
     /// When it was opened.
     pub created_at: Micros,
-    /// When its last fact was stored.
+    /// When something last happened in it, which is not when its last fact was stored.
     pub updated_at: Micros,
     /// The beginning of the last message of a person: at most [`LAST_PROMPT_CHARS_MAX`].
     pub last_prompt: Option<String>,
+    /// The same of the first one, by which a chat without a title is known for good.
+    #[serde(default)]
+    pub first_prompt: Option<String>,
     /// Its state.
     pub summary: Summary,
     /// Why the state cannot be read, if so; `summary` then is a stand-in.

@@ -32,6 +32,7 @@ export function aRow(id: string, more: Partial<Row>): Row {
     muted: false,
     unread: false,
     last_prompt: null,
+    first_prompt: null,
     queue_length: 0,
     queue_paused: false,
     pending_context: 0,

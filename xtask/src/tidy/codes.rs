@@ -17,7 +17,7 @@ const PAGES: &str = "docs/errors/";
 /// The folder's own introduction is no page of a code.
 const INTRODUCTION: &str = "README";
 
-/// Codes and pages agree, also on the status that goes with a code.
+/// Codes, pages and the links to them agree, also on the status that goes with a code.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let codes = tree.file(REGISTRY).map(|file| codes(&file.text)).unwrap_or_default();
     let mut findings = Vec::new();
@@ -34,6 +34,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::file(&path, what));
             }
             Some(_) => {}
+        }
+    }
+    let listed = format!("{PAGES}{INTRODUCTION}.md");
+    if let Some(introduction) = tree.file(&listed) {
+        for code in codes.keys() {
+            if !introduction.text.contains(&format!("[{code}]({code}.md)")) {
+                findings.push(Finding::file(&listed, format!("does not link `{code}`")));
+            }
         }
     }
     for file in &tree.files {
@@ -90,7 +98,10 @@ const OTHER: &str = "no_code";
     fn a_code_without_its_page_and_a_page_without_its_code_are_found() {
         let tree = files(&[
             (REGISTRY, SOURCE),
-            ("docs/errors/README.md", "# Errors\n"),
+            (
+                "docs/errors/README.md",
+                "# Errors\n[internal](internal.md) [queue_full](queue_full.md)\n",
+            ),
             ("docs/errors/internal.md", "# internal\n\nHTTP 500. A defect.\n"),
             ("docs/errors/queue_full.md", "# queue_full\n\nHTTP 409. Full.\n"),
             ("docs/errors/old.md", "# old\n"),
@@ -101,6 +112,7 @@ const OTHER: &str = "no_code";
                 "crates/core/src/refusal.rs: `chat_not_found` has no page \
                  docs/errors/chat_not_found.md",
                 "docs/errors/queue_full.md: does not begin with `# queue_full` and `HTTP 429.`",
+                "docs/errors/README.md: does not link `chat_not_found`",
                 "docs/errors/old.md: explains no code of crates/core/src/refusal.rs",
             ]
         );

@@ -7,10 +7,16 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::directive::{self, Directive};
+use super::left::{Left, Place, Work, is_continuation};
 use super::session::{Session, chunks};
 use super::store::Record;
 use super::turn::{Cut, Prompt, Turn};
-use super::{ask, background, hostile, leave};
+use super::{ask, background, hostile, leave, lock};
+
+/// What it says before it goes on with what was stopped.
+const CARRYING_ON: &str = "Carrying on.\n";
+/// What it says where there is nothing to go on with.
+const NOTHING_LEFT: &str = "Carrying on: nothing was left to do.";
 
 /// Does all directives of a prompt in their order; a text without any is echoed.
 pub(super) fn perform(
@@ -20,6 +26,9 @@ pub(super) fn perform(
     prompt: &Prompt,
 ) -> Result<(), Cut> {
     let own = directive::own_text(&prompt.text);
+    if is_continuation(own) {
+        return carry_on(agent, session, turn, prompt);
+    }
     let directives = directive::parse(own);
     if directives.is_empty() {
         // Who says nothing is told what came beside it.
@@ -27,9 +36,43 @@ pub(super) fn perform(
         session.say(agent, echo);
         return turn.rest(Duration::ZERO);
     }
-    for directive in directives {
+    act_from(agent, session, turn, prompt, directives, Place::default())
+}
+
+/// Goes on with what the session left undone: its background work begins anew, its message where
+/// it was cut off.
+fn carry_on(
+    agent: &Arc<Agent>,
+    session: &Arc<Session>,
+    turn: &Arc<Turn>,
+    prompt: &Prompt,
+) -> Result<(), Cut> {
+    let Left { work, tasks } = std::mem::take(&mut *lock(&session.left));
+    let (directives, place) = work.map(Work::rest).unwrap_or_default();
+    let nothing = tasks.is_empty() && place.directives >= directives.len();
+    session.say(agent, if nothing { NOTHING_LEFT } else { CARRYING_ON });
+    for task in tasks {
+        session.store(&Record::TaskEnded { id: task.id });
+        background::start(agent, session, task.kind, task.lasts, &task.label);
+    }
+    act_from(agent, session, turn, prompt, directives, place)
+}
+
+/// Does directives from a place on, and notes in the session's own store how far it has come.
+fn act_from(
+    agent: &Arc<Agent>,
+    session: &Arc<Session>,
+    turn: &Arc<Turn>,
+    prompt: &Prompt,
+    directives: Vec<Directive>,
+    from: Place,
+) -> Result<(), Cut> {
+    let mut lines = from.lines;
+    for (directives, directive) in directives.into_iter().enumerate().skip(from.directives) {
         turn.rest(Duration::ZERO)?;
-        act(agent, session, turn, prompt, directive)?;
+        act(agent, session, turn, prompt, directive, Place { directives, lines })?;
+        lines = 0;
+        session.store(&Record::Did(Place { directives: directives + 1, lines }));
     }
     Ok(())
 }
@@ -40,6 +83,7 @@ fn act(
     turn: &Arc<Turn>,
     prompt: &Prompt,
     directive: Directive,
+    at: Place,
 ) -> Result<(), Cut> {
     match directive {
         Directive::Say(text) => session.say(agent, &text),
@@ -61,10 +105,10 @@ fn act(
         Directive::Flood(bytes) => hostile::flood(agent, session, turn, bytes)?,
         Directive::Fork => hostile::fork(agent, session),
         Directive::Stream { count, gap } => {
-            stream(agent, session, turn, (count, gap), |number| format!("line {number}\n"))?;
+            stream(agent, session, turn, (count, gap), at, |number| format!("line {number}\n"))?;
         }
         Directive::Clock { count, gap } => {
-            stream(agent, session, turn, (count, gap), |_| format!("{}\n", now()))?;
+            stream(agent, session, turn, (count, gap), at, |_| format!("{}\n", now()))?;
         }
         Directive::Tool { name, lasts } => tool(agent, session, turn, &name, lasts)?,
         Directive::Output(bytes) => hostile::output(agent, session, bytes),
@@ -93,13 +137,16 @@ fn stream(
     session: &Session,
     turn: &Arc<Turn>,
     (count, gap): (u64, Duration),
+    at: Place,
     line: impl Fn(u64) -> String,
 ) -> Result<(), Cut> {
     let message_id = agent.new_id("msg");
     let mut said = String::new();
     let mut ended = Ok(());
-    for number in 1..=count {
+    for number in at.lines + 1..=count {
         let line = line(number);
+        // Written down before it is said: what was seen is not said again.
+        session.store(&Record::Did(Place { lines: number, ..at }));
         session.chunk(agent, "agent_message_chunk", &message_id, &line);
         said.push_str(&line);
         ended = turn.rest(gap);

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::agent::Agent;
 use super::directive::BackgroundKind;
 use super::session::Session;
+use super::store::Record;
 use super::{complain, lock};
 
 /// Most pieces of background work that one session runs at a time.
@@ -126,6 +127,7 @@ pub(super) fn start(
         kind,
         label: label.to_owned(),
     };
+    session.store(&Record::Task { id: id.clone(), kind, lasts, label: label.to_owned() });
     announced.show_call(agent);
     announced.tell(agent, "running");
     let ends = {
@@ -152,6 +154,7 @@ pub(super) fn start(
 fn run(agent: &Agent, session: &Session, announced: &Announced, handle: &Task, lasts: Duration) {
     let ending = handle.wait(lasts);
     lock(&session.tasks).remove(&announced.task);
+    session.store(&Record::TaskEnded { id: announced.task.clone() });
     let (state, word) = match ending {
         Ending::Stopped => {
             announced.tell(agent, "stopped");

@@ -87,6 +87,10 @@ impl BackgroundKind {
             Self::Monitor => "monitor",
         }
     }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        [Self::Agent, Self::Command, Self::Monitor].into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// The directives of a user's own text, in order; empty where it has none.

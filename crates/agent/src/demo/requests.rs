@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::agent::{Agent, Forms};
 use super::evidence::LOGGED_LINE_BYTES_MAX;
+use super::left::Left;
 use super::lock;
 use super::session::{Busy, Session};
 use super::settings::{Cancelling, Loading};
@@ -166,7 +167,7 @@ fn new_session(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
     }
     let id = agent.new_id("demo");
     let file = agent.store.create(&id, cwd)?;
-    agent.keep(Session::new(id.clone(), file, 0));
+    agent.keep(Session::new(id.clone(), file, 0, Left::default()));
     Ok(json!({ "sessionId": id }))
 }
 
@@ -185,14 +186,15 @@ fn reopen(agent: &Agent, params: &Value, replay: Replay) -> Result<Value, Refusa
     if let Some(live) = agent.forget(id) {
         live.shut();
     }
-    let mut seen = 0;
+    let (mut seen, mut left) = (0, Left::default());
     let file = agent.store.open(id, |record| {
+        left.follow(&record);
         seen += u64::from(matches!(record, Record::User { .. }));
         if replay == Replay::Whole {
             show(agent, id, &record);
         }
     })?;
-    agent.keep(Session::new(id.to_owned(), file, seen));
+    agent.keep(Session::new(id.to_owned(), file, seen, left));
     Ok(json!({}))
 }
 
@@ -209,14 +211,19 @@ fn fork(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
     let mut seen = 0;
     for record in records {
         match record {
-            Record::Opened { .. } => continue,
+            // What the other session is at stays its own.
+            Record::Opened { .. }
+            | Record::Did(_)
+            | Record::Ended
+            | Record::Task { .. }
+            | Record::TaskEnded { .. } => continue,
             Record::User { .. } => seen += 1,
             Record::Agent { .. } | Record::Title { .. } => {}
         }
         file.append(&record)?;
         show(agent, &id, &record);
     }
-    agent.keep(Session::new(id.clone(), file, seen));
+    agent.keep(Session::new(id.clone(), file, seen, Left::default()));
     Ok(json!({ "sessionId": id }))
 }
 
@@ -224,7 +231,12 @@ fn show(agent: &Agent, session: &str, record: &Record) {
     let (kind, text, message_id) = match record {
         Record::User { text, message_id } => ("user_message_chunk", text, message_id),
         Record::Agent { text, message_id } => ("agent_message_chunk", text, message_id),
-        Record::Opened { .. } | Record::Title { .. } => return,
+        Record::Opened { .. }
+        | Record::Title { .. }
+        | Record::Did(_)
+        | Record::Ended
+        | Record::Task { .. }
+        | Record::TaskEnded { .. } => return,
     };
     let content = json!({ "type": "text", "text": text });
     let update = json!({ "sessionUpdate": kind, "messageId": message_id, "content": content });

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::background::Task;
+use super::directive::own_text;
+use super::left::{Left, is_continuation};
 use super::store::{Record, SessionFile, StoreError};
 use super::turn::Turn;
 use super::{complain, lock};
@@ -19,6 +21,8 @@ pub(super) struct Session {
     seen: AtomicU64,
     desk: Mutex<Desk>,
     pub(super) tasks: Mutex<HashMap<String, Arc<Task>>>,
+    /// What was left undone when the session was opened.
+    pub(super) left: Mutex<Left>,
     /// Commands that were always allowed, for this life of the process.
     pub(super) always: Mutex<HashSet<String>>,
 }
@@ -35,13 +39,14 @@ struct Desk {
 pub(super) struct Busy;
 
 impl Session {
-    pub(super) fn new(id: String, file: SessionFile, seen: u64) -> Self {
+    pub(super) fn new(id: String, file: SessionFile, seen: u64, left: Left) -> Self {
         Self {
             id,
             file: Mutex::new(file),
             seen: AtomicU64::new(seen),
             desk: Mutex::default(),
             tasks: Mutex::default(),
+            left: Mutex::new(left),
             always: Mutex::default(),
         }
     }
@@ -56,6 +61,13 @@ impl Session {
         let record = Record::User { text: text.to_owned(), message_id: agent.new_id("msg") };
         lock(&self.file).append(&record)?;
         self.seen.fetch_add(1, Ordering::Relaxed);
+        if !is_continuation(own_text(text)) {
+            // Who says something else does not want what was left.
+            let given_up = std::mem::take(&mut *lock(&self.left));
+            for task in given_up.tasks {
+                self.store(&Record::TaskEnded { id: task.id });
+            }
+        }
         Ok(())
     }
 

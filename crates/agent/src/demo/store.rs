@@ -1,14 +1,21 @@
 //! The agent's own sessions on disk: one JSONL file each, read again by `session/load`.
 //!
 //! The first line is `{"session": ID, "cwd": PATH}`; then `{"user": TEXT, "messageId": ID}`,
-//! `{"agent": TEXT, "messageId": ID}` and `{"title": TEXT}` in the order they happened. Each is
+//! `{"agent": TEXT, "messageId": ID}` and `{"title": TEXT}` in the order they happened; and how far
+//! it has come: `{"did": DIRECTIVES, "lines": OF_THE_NEXT}` and `{"ended": true}` of a message,
+//! `{"task": ID, "kind": KIND, "seconds": LASTS, "label": TEXT}` and `{"taskEnded": ID}`. Each is
 //! appended with a single `write(2)`; nothing is synced. A line that cannot be read is passed over.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+
+use super::directive::BackgroundKind;
+use super::left::Place;
 
 /// Longest session id that is looked for, in bytes.
 const SESSION_ID_BYTES_MAX: usize = 128;
@@ -55,10 +62,34 @@ impl From<std::io::Error> for StoreError {
 /// One entry of a session's history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Record {
-    Opened { session: String, cwd: String },
-    User { text: String, message_id: String },
-    Agent { text: String, message_id: String },
-    Title { text: String },
+    Opened {
+        session: String,
+        cwd: String,
+    },
+    User {
+        text: String,
+        message_id: String,
+    },
+    Agent {
+        text: String,
+        message_id: String,
+    },
+    Title {
+        text: String,
+    },
+    /// How far the last message was done.
+    Did(Place),
+    /// Its turn is over.
+    Ended,
+    Task {
+        id: String,
+        kind: BackgroundKind,
+        lasts: Duration,
+        label: String,
+    },
+    TaskEnded {
+        id: String,
+    },
 }
 
 impl Record {
@@ -70,6 +101,15 @@ impl Record {
                 json!({ "agent": head_of(text, REPLY_BYTES_MAX), "messageId": message_id })
             }
             Self::Title { text } => json!({ "title": text }),
+            Self::Did(place) => json!({ "did": place.directives, "lines": place.lines }),
+            Self::Ended => json!({ "ended": true }),
+            Self::Task { id, kind, lasts, label } => json!({
+                "task": id,
+                "kind": kind.name(),
+                "seconds": lasts.as_secs_f64(),
+                "label": label,
+            }),
+            Self::TaskEnded { id } => json!({ "taskEnded": id }),
         }
     }
 
@@ -80,6 +120,22 @@ impl Record {
         }
         if let Some(text) = text("title") {
             return Some(Self::Title { text });
+        }
+        let number = |key: &str| value.get(key).and_then(Value::as_u64);
+        if let Some(did) = number("did") {
+            let directives = usize::try_from(did).ok()?;
+            return Some(Self::Did(Place { directives, lines: number("lines")? }));
+        }
+        if value.get("ended").is_some() {
+            return Some(Self::Ended);
+        }
+        if let Some(id) = text("task") {
+            let kind = BackgroundKind::named(&text("kind")?)?;
+            let lasts = Duration::try_from_secs_f64(value.get("seconds")?.as_f64()?).ok()?;
+            return Some(Self::Task { id, kind, lasts, label: text("label")? });
+        }
+        if let Some(id) = text("taskEnded") {
+            return Some(Self::TaskEnded { id });
         }
         let message_id = text("messageId")?;
         if let Some(text) = text("user") {
@@ -180,7 +236,12 @@ impl Store {
                 read_records(&file, &mut |record| match record {
                     Record::Opened { session, cwd } => summary = Some((session, cwd)),
                     Record::Title { text } => title = Some(text),
-                    Record::User { .. } | Record::Agent { .. } => {}
+                    Record::User { .. }
+                    | Record::Agent { .. }
+                    | Record::Did(_)
+                    | Record::Ended
+                    | Record::Task { .. }
+                    | Record::TaskEnded { .. } => {}
                 })
             });
             if let (Ok(()), Some((session, cwd))) = (read, summary) {
@@ -242,10 +303,16 @@ mod tests {
         let mut file = store.create("s-1", "/w").unwrap();
         let said = Record::Agent { text: "yes".into(), message_id: "a".into() };
         let title = Record::Title { text: "T".into() };
-        for record in [&user("one"), &said, &title] {
+        let (id, label) = ("t-1".to_owned(), "look".to_owned());
+        let (kind, lasts) = (BackgroundKind::Monitor, Duration::from_millis(1500));
+        let task = Record::Task { id: id.clone(), kind, lasts, label };
+        let did = Record::Did(Place { directives: 2, lines: 7 });
+        let records =
+            [user("one"), said, title, task, Record::TaskEnded { id }, did, Record::Ended];
+        for record in &records {
             file.append(record).unwrap();
         }
-        assert_eq!(history(&store, "s-1")[1..], [user("one"), said, title]);
+        assert_eq!(history(&store, "s-1")[1..], records);
         let listed = store.list().unwrap();
         assert_eq!(listed[0].session, "s-1");
         assert_eq!(listed[0].cwd, "/w");

@@ -11,6 +11,7 @@ use super::agent::Agent;
 use super::directive::{self, Directive};
 use super::lock;
 use super::session::Session;
+use super::store::Record;
 
 /// Why a turn ends before its last directive is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,6 +132,7 @@ pub(super) fn rejection(text: &str) -> Option<i64> {
 /// Runs a turn to its end and answers its prompt.
 pub(super) fn run(agent: &Arc<Agent>, session: &Arc<Session>, turn: &Arc<Turn>, prompt: &Prompt) {
     let ended = acts::perform(agent, session, turn, prompt);
+    session.store(&Record::Ended);
     for report in session.end() {
         session.say(agent, &report);
     }

@@ -125,11 +125,12 @@ fn every_cause_is_told_with_the_same_sentence() {
         assert_eq!(to_resume(&host), 1);
         let row = host.chat(&chat);
         assert_eq!(row["offer"]["cause"], cause);
-        // Whether the agent has what it was given last is not known until it is asked.
+        // What it was given last is asked about by the resume: nothing is to be checked.
         assert_eq!(
             (&row["status"]["shown"], &row["status"]["process"]),
-            (&json!("to_check"), &json!("stopped"))
+            (&json!("idle"), &json!("stopped"))
         );
+        assert_eq!(host.get("/host")["counts"]["to_check"], 0);
         let items = host.items(&chat);
         let notice = items.iter().rfind(|item| item["kind"] == "notice").unwrap();
         assert_eq!(
@@ -441,9 +442,9 @@ fn a_failure_stands_beside_the_offer_and_can_be_tried_again() {
             host.wait("the agent's end", || place.processes().is_empty());
             host.wait_shown(&chat, "to_check");
         }
-        // One has a failure, the other a message of which nothing is known yet.
+        // One has a failure, the other a message about which its resume will ask.
         let counts = host.get("/host")["counts"].clone();
-        assert_eq!((&counts["to_resume"], &counts["to_check"]), (&json!(2), &json!(2)));
+        assert_eq!((&counts["to_resume"], &counts["to_check"]), (&json!(2), &json!(1)));
         // All is not asked to try failures again.
         let results = resume(&host, json!("all"));
         let of = |chat: &str| results.iter().find(|result| result["chat"] == chat).unwrap();

@@ -155,7 +155,7 @@ impl Words {
     }
 
     fn are_in(&self, row: &ChatRow) -> bool {
-        let texts = [&row.title, &row.last_prompt, &row.project, &row.slot];
+        let texts = [&row.title, &row.first_prompt, &row.last_prompt, &row.project, &row.slot];
         let texts: Vec<String> = texts.into_iter().flatten().map(|t| t.to_lowercase()).collect();
         self.found.contains(&row.id)
             || self.terms.iter().all(|term| texts.iter().any(|text| text.contains(term)))

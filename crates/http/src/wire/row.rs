@@ -56,6 +56,8 @@ pub(crate) struct Row {
     unread: bool,
     /// The beginning of the last message to the agent.
     last_prompt: Option<String>,
+    /// The beginning of the first message to the agent: what a chat without a title is called.
+    first_prompt: Option<String>,
     /// How many messages wait.
     queue_length: u32,
     /// Whether they are held.
@@ -66,7 +68,8 @@ pub(crate) struct Row {
     user_messages: u64,
     /// When it was opened.
     created_at: Time,
-    /// When it changed last.
+    /// When something happened in it last. How it is arranged, and that it was looked at, is nothing
+    /// that happens in it.
     updated_at: Time,
     /// The number of its last fact: it grows with every change.
     seq: u64,
@@ -199,6 +202,7 @@ impl Row {
             muted: summary.marks.muted,
             unread: summary.marks.unread,
             last_prompt,
+            first_prompt: row.first_prompt,
             queue_length: summary.queue_length,
             queue_paused: summary.held.is_some(),
             pending_context: 0,

@@ -63,12 +63,9 @@ pub(super) async fn lists_are_paged_and_filtered(b: impl Backend) {
     pens[2].put([Fact::ChatClosed]).await;
     pens[4].put([Fact::ChatClosed]).await;
     pens[5].put([Fact::ChatDeleted]).await;
-    pens[0]
-        .put([Fact::ChatTitled {
-            title: "touched last".to_owned(),
-            by: holdfast_core::fact::Namer::Person,
-        }])
-        .await;
+    let title = "happened last".to_owned();
+    pens[0].put([Fact::ChatTitled { title, by: holdfast_core::fact::Namer::Person }]).await;
+    pens[0].accept(1, "hello").await;
     let list = async |filter, size| {
         let (mut all, mut before) = (Vec::new(), None);
         loop {
@@ -90,10 +87,40 @@ pub(super) async fn lists_are_paged_and_filtered(b: impl Backend) {
     let odd = store.chats(ChatFilter::Open, Some("x".to_owned()), 5).await;
     assert_eq!(odd, Err(QueryError::InvalidPage));
     let row = store.chat(pens[0].id).await.unwrap().unwrap();
-    assert_eq!(row.title.as_deref(), Some("touched last"));
+    assert_eq!(row.title.as_deref(), Some("happened last"));
     assert_eq!((row.project.as_deref(), row.unreadable), (Some("engine"), None));
-    assert_eq!((row.created_at, row.updated_at), (Micros(1001), Micros(1002)));
+    assert_eq!((row.created_at, row.updated_at), (Micros(1001), Micros(1003)));
     assert_eq!(row.summary, pens[0].unit(Vec::new(), Vec::new()).summary);
+}
+
+pub(super) async fn looking_and_arranging_move_no_chat(mut b: impl Backend) {
+    let mut one = Pen::open(b.store(), 1).await;
+    Pen::open(b.store(), 2).await;
+    let attempt = one.start().await;
+    for fact in [
+        Fact::ChatSeen { seen: false },
+        Fact::ChatSeen { seen: true },
+        Fact::ChatPinned { pinned: true },
+        Fact::ChatFiled { folder: Some("Work".to_owned()) },
+        Fact::ChatTagged { tags: vec!["a".to_owned()] },
+        bound(Some("main")),
+        Fact::AttemptEnded { attempt, death: Death::HostLost },
+    ] {
+        let done = one.put([fact.clone()]).await;
+        // Whoever shows the row is told all the same.
+        let told = one.store.changes(done.changes().start - 1, 10).await.unwrap();
+        assert!(told.iter().any(|change| change.what == What::Chat), "{fact:?}");
+    }
+    for _ in 0..2 {
+        let page = b.store().chats(ChatFilter::Open, None, 9).await.unwrap();
+        let rows: Vec<_> = page.rows.iter().map(|row| (row.id, row.updated_at)).collect();
+        assert_eq!(rows, [(chat_id(2), Micros(1001)), (chat_id(1), Micros(1001))]);
+        b.reopen();
+    }
+    one.store = b.store();
+    one.accept(1, "hello").await;
+    let page = b.store().chats(ChatFilter::Open, None, 9).await.unwrap();
+    assert_eq!((page.rows[0].id, page.rows[0].updated_at), (chat_id(1), Micros(one.now)));
 }
 
 pub(super) async fn counts_follow_the_summaries(b: impl Backend) {

@@ -87,6 +87,7 @@ pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
         assert_eq!(turns[0].ended.as_ref().map(|end| end.how), Some(how));
         let row = store.chat(to.id).await.unwrap().unwrap();
         assert_eq!(row.last_prompt.as_deref(), Some("waits"));
+        assert_eq!(row.first_prompt.as_deref(), Some("hello"));
         b.reopen();
         to.store = b.store();
     }

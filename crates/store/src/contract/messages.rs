@@ -169,6 +169,23 @@ pub(super) async fn the_last_prompt_is_a_persons_last_message(b: impl Backend) {
     assert_eq!(last().await.as_deref(), Some("edited"));
 }
 
+pub(super) async fn the_first_prompt_stays(mut b: impl Backend) {
+    let mut pen = Pen::open(b.store(), 1).await;
+    let row = Row::MessageText { message: message_id(9), text: "an app's".to_owned() };
+    pen.write([accepted(9, "an app's", Author::App, Place::Tail)], [row]).await;
+    let message = pen.accept(1, "frist").await;
+    let row = Row::MessageText { message, text: "first".to_owned() };
+    let fact = Fact::MessageEdited { message, bytes: 5, digest: String::new() };
+    pen.write([fact], [row]).await;
+    pen.accept(2, "second").await;
+    for _ in 0..2 {
+        let row = b.store().chat(pen.id).await.unwrap().unwrap();
+        assert_eq!(row.first_prompt.as_deref(), Some("first"));
+        assert_eq!(row.last_prompt.as_deref(), Some("second"));
+        b.reopen();
+    }
+}
+
 pub(super) async fn loading_gives_what_was_decided_upon(mut b: impl Backend) {
     let mut pen = Pen::open(b.store(), 1).await;
     pen.accept(1, "one").await;

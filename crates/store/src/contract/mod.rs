@@ -103,6 +103,7 @@ contract! {
         a_message_goes_its_way,
         a_message_cannot_be_accepted_twice,
         the_last_prompt_is_a_persons_last_message,
+        the_first_prompt_stays,
         loading_gives_what_was_decided_upon;
     attachments:
         what_is_attached_is_there_in_order_until_it_is_let_go,
@@ -127,6 +128,7 @@ contract! {
         a_slot_belongs_to_one_open_chat,
         a_slot_moves_within_one_group,
         lists_are_paged_and_filtered,
+        looking_and_arranging_move_no_chat,
         counts_follow_the_summaries,
         owing_chats_are_found,
         a_deleted_chat_is_gone,

@@ -43,9 +43,10 @@ pub(super) struct StoredChat {
     pub(super) project: Option<String>,
     pub(super) created_at: Micros,
     pub(super) updated_at: Micros,
-    /// The number of the change that last touched its row.
+    /// The number of the change to its row that counted last: the order of lists.
     pub(super) touched: u64,
     pub(super) last_prompt: Option<(MessageId, String)>,
+    pub(super) first_prompt: Option<(MessageId, String)>,
     pub(super) progress: Option<Progress>,
     pub(super) facts: Vec<Arc<(Micros, Fact)>>,
     pub(super) items: BTreeMap<u64, Arc<Item>>,
@@ -76,6 +77,7 @@ impl StoredChat {
             updated_at: at,
             touched: 0,
             last_prompt: None,
+            first_prompt: None,
             progress: None,
             facts: Vec::new(),
             items: BTreeMap::new(),

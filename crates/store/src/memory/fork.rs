@@ -19,6 +19,7 @@ pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touche
         return;
     }
     chat.last_prompt.clone_from(&from.last_prompt);
+    chat.first_prompt.clone_from(&from.first_prompt);
     let shared =
         |row: &&AttachmentRow| fork.attachments.iter().any(|file| file.id == row.attachment.id);
     chat.attachments = from.attachments.iter().filter(shared).cloned().collect();

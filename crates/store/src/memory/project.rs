@@ -12,7 +12,9 @@ use holdfast_core::time::Micros;
 
 use super::chat::{Item, StoredChat};
 use crate::change::{Touched, What};
-use crate::derive::{abandoned, fresh, last_prompt, message_after, missing, prompt_after, text_of};
+use crate::derive::{
+    abandoned, fresh, last_prompt, message_after, missing, moves, prompt_after, text_of,
+};
 use crate::journal::{CommitError, Unit};
 use crate::rows::{
     AttachmentRow, GrantRow, MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow,
@@ -39,7 +41,9 @@ pub(super) fn apply(
         chat.drafts.remove(principal);
     }
     if !unit.facts.is_empty() {
-        chat.updated_at = unit.at;
+        if moves(unit) {
+            chat.updated_at = unit.at;
+        }
         touched.add(What::Chat);
     }
     chat.head = unit.head.clone();
@@ -109,7 +113,9 @@ fn apply_fact(
             enqueue(chat, *message, *place);
             if by.is_person() {
                 let text = text_of(unit, *message).unwrap_or_default();
-                chat.last_prompt = Some((*message, last_prompt(text, || Ok(named))?));
+                let shown = (*message, last_prompt(text, || Ok(named))?);
+                chat.first_prompt.get_or_insert_with(|| shown.clone());
+                chat.last_prompt = Some(shown);
             }
             touched.add(What::Queue);
         }
@@ -120,11 +126,14 @@ fn apply_fact(
                 let row = Arc::make_mut(row);
                 row.bytes = *bytes;
                 row.digest.clone_from(digest);
-                if let Some((of, shown)) = &mut chat.last_prompt
-                    && of == message
-                    && let Some(text) = text_of(unit, *message)
-                {
-                    *shown = last_prompt(text, || Ok(row.attachments.clone()))?;
+                let named = row.attachments.clone();
+                let prompts = [&mut chat.first_prompt, &mut chat.last_prompt];
+                for (of, shown) in prompts.into_iter().flatten() {
+                    if of == message
+                        && let Some(text) = text_of(unit, *message)
+                    {
+                        *shown = last_prompt(text, || Ok(named.clone()))?;
+                    }
                 }
                 touched.add(What::Queue);
             }

@@ -96,6 +96,7 @@ impl MemoryStore {
             created_at: chat.created_at,
             updated_at: chat.updated_at,
             last_prompt: chat.last_prompt.as_ref().map(|(_, text)| text.clone()),
+            first_prompt: chat.first_prompt.as_ref().map(|(_, text)| text.clone()),
             summary: chat.summary.clone(),
             unreadable: None,
         })

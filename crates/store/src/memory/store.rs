@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::chat::StoredChat;
 use super::{fork, project};
 use crate::change::{Change, Touched, What};
-use crate::derive::{check, counted, missing};
+use crate::derive::{check, counted, missing, moves};
 use crate::journal::{CommitError, Committed, Operation, Unit};
 use crate::rows::{Draft, StoredOperation};
 
@@ -154,7 +154,7 @@ impl MemoryStore {
             {
                 item.version = n;
             }
-            if what == What::Chat {
+            if what == What::Chat && moves(unit) {
                 chat.touched = n;
             }
         }

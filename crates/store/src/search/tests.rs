@@ -335,6 +335,16 @@ fn a_snippet_is_around_the_first_place() {
     assert_eq!(shown(&snippet::of("a\nb\u{1b}[0m", &terms("b"))), "a [b] [0m");
 }
 
+#[test]
+fn a_snippet_shows_where_most_terms_stand_together() {
+    let apart = "x".repeat(300);
+    let text = format!("red {apart} red fox and red hen {apart} red fox {apart} hen");
+    let snippet = shown(&snippet::of(&text, &terms("fox red hen")));
+    assert!(snippet.contains("[red] [fox] and [red] [hen]"), "{snippet}");
+    let snippet = shown(&snippet::of(&text, &terms("red fox")));
+    assert!(snippet.contains("[red] [fox] and [red] hen"), "the first of equals: {snippet}");
+}
+
 proptest! {
     #[test]
     fn a_snippet_is_made_of_any_text(text in "\\PC{0,300}", line in "\\PC{1,20}") {

@@ -158,7 +158,8 @@ fn reap(db: &mut Connection, blobs: &Blobs) -> Result<bool, Reaping> {
         gone = step.prepare_cached(&sql)?.execute([chat])?;
     }
     if gone == 0 {
-        let sql = "UPDATE chats SET reap = 0, title = NULL, last_prompt = NULL WHERE chat = ?";
+        let sql = "UPDATE chats SET reap = 0, title = NULL, last_prompt = NULL,
+            first_prompt = NULL WHERE chat = ?";
         step.prepare_cached(sql)?.execute([chat])?;
     }
     step.commit()?;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::activity::Lead;
+use crate::summary::Summary;
 
 /// The shown state, first that fits, and whether it is work.
 #[test]
@@ -86,8 +87,18 @@ fn an_unknown_delivery_and_a_failure_are_to_check_a_refusal_alone_is_not() {
     scene.born().ready().dies().dismiss();
     assert_eq!((scene.stranded(), scene.shown()), (vec!["m0 refused".to_owned()], Shown::Idle));
     let mut scene = Scene::working();
-    scene.dies().dismiss();
+    scene.dies();
+    // The offer covers it: a resume asks.
+    assert_eq!((scene.stranded(), scene.shown()), (vec!["m0 asking".to_owned()], Shown::Idle));
+    assert_eq!(Summary::of(&scene.chat).unknown, 0);
+    scene.dismiss();
     assert_eq!((scene.stranded(), scene.shown()), (vec!["m0 asking".to_owned()], Shown::ToCheck));
+    assert_eq!(Summary::of(&scene.chat).unknown, 1);
+    // One that cannot be asked about is a person's matter at once.
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", Capabilities { load: false, ..ABLE }).written().taken().lost();
+    assert!(scene.has_offer());
+    assert_eq!((scene.stranded(), scene.shown()), (vec!["m0 unknown".to_owned()], Shown::ToCheck));
     let mut scene = Scene::starting();
     scene.start_fails(StartFault::DirectoryGone);
     assert_eq!(scene.shown(), Shown::ToCheck);

@@ -24,10 +24,15 @@ pub(super) struct Record {
     pub(super) title: Option<String>,
     pub(super) project: Option<String>,
     created_at: Micros,
+    pub(super) updated_at: Micros,
+    /// The number of the change to its row that counted last: the order of lists.
     pub(super) touched: u64,
     pub(super) last_prompt: Option<String>,
     /// The uuid of the message that `last_prompt` is of.
     pub(super) last_message: Option<[u8; 16]>,
+    pub(super) first_prompt: Option<String>,
+    /// The uuid of the message that `first_prompt` is of.
+    pub(super) first_message: Option<[u8; 16]>,
     counts: Counts,
     pub(super) held: Option<String>,
 }
@@ -40,9 +45,12 @@ impl Record {
             title: None,
             project: None,
             created_at: at,
+            updated_at: at,
             touched: 0,
             last_prompt: None,
             last_message: None,
+            first_prompt: None,
+            first_message: None,
             counts: Counts { running: 0, to_resume: 0, to_check: 0, queued: 0, open: 0 },
             held: None,
         }
@@ -50,7 +58,7 @@ impl Record {
 
     pub(super) fn read(db: &Connection, key: &[u8]) -> Result<Option<Self>, Fail> {
         let sql = "SELECT seq, slot, title, project, created_at, touched, last_prompt,
-            last_message, running, to_resume, to_check, queued, life = 1, held
+            last_message, running, to_resume, to_check, queued, life = 1, held, first_prompt, first_message, updated_at
             FROM chats WHERE chat = ?";
         let read = |row: &rusqlite::Row<'_>| {
             let (running, to_resume, to_check) = (row.get(8)?, row.get(9)?, row.get(10)?);
@@ -66,6 +74,9 @@ impl Record {
                 last_message: row.get(7)?,
                 counts: Counts { running, to_resume, to_check, queued, open },
                 held: row.get(13)?,
+                first_prompt: row.get(14)?,
+                first_message: row.get(15)?,
+                updated_at: Micros(row.get(16)?),
             })
         };
         Ok(db.prepare_cached(sql)?.query_row([key], read).optional()?)
@@ -99,15 +110,16 @@ impl Record {
         let reap = head.life == Life::Deleted && head.attempt.is_none();
         let sql = "INSERT INTO chats (chat, seq, life, slot, title, project, created_at,
                 updated_at, touched, last_prompt, last_message, owes, running, to_resume, to_check,
-                queued, held, reap, version, summary)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                queued, held, reap, version, summary, first_prompt, first_message)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, life = excluded.life,
                 slot = excluded.slot, title = excluded.title, project = excluded.project,
                 updated_at = excluded.updated_at, touched = excluded.touched,
                 last_prompt = excluded.last_prompt, last_message = excluded.last_message,
                 owes = excluded.owes, running = excluded.running, to_resume = excluded.to_resume,
                 to_check = excluded.to_check, queued = excluded.queued, held = excluded.held,
-                reap = excluded.reap, version = excluded.version, summary = excluded.summary";
+                reap = excluded.reap, version = excluded.version, summary = excluded.summary,
+                first_prompt = excluded.first_prompt, first_message = excluded.first_message";
         db.prepare_cached(sql)?.execute(params![
             key,
             self.seq.0,
@@ -116,7 +128,7 @@ impl Record {
             self.title,
             self.project,
             self.created_at.0,
-            unit.at.0,
+            self.updated_at.0,
             self.touched,
             self.last_prompt,
             self.last_message,
@@ -129,6 +141,8 @@ impl Record {
             reap,
             HEAD_VERSION,
             serde_json::to_string(summary)?,
+            self.first_prompt,
+            self.first_message,
         ])?;
         let sql = "INSERT INTO heads (chat, version, head) VALUES (?, ?, ?)
             ON CONFLICT (chat) DO UPDATE SET version = excluded.version, head = excluded.head";

@@ -30,9 +30,13 @@ impl Projection<'_> {
         if !is_here(self.db, from)? {
             return Ok(());
         }
-        let sql = "SELECT last_prompt, last_message FROM chats WHERE chat = ?";
-        (self.record.last_prompt, self.record.last_message) =
-            self.db.prepare_cached(sql)?.query_row([from], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT last_prompt, last_message, first_prompt, first_message
+            FROM chats WHERE chat = ?";
+        let (last, first) = self.db.prepare_cached(sql)?.query_row([from], |row| {
+            Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)))
+        })?;
+        (self.record.last_prompt, self.record.last_message) = last;
+        (self.record.first_prompt, self.record.first_message) = first;
         for ForkedFile { id, named, .. } in &fork.attachments {
             let (id, named) = (id.uuid(), named.uuid());
             let sql =

@@ -46,7 +46,12 @@ impl Projection<'_> {
                 if by.is_person() {
                     let text = text_of(self.unit, *message).unwrap_or_default();
                     let named = || of_message(self.db, self.key, *message);
-                    self.record.last_prompt = Some(last_prompt(text, named)?);
+                    let shown = last_prompt(text, named)?;
+                    if self.record.first_message.is_none() {
+                        self.record.first_prompt = Some(shown.clone());
+                        self.record.first_message = Some(*uuid.as_bytes());
+                    }
+                    self.record.last_prompt = Some(shown);
                     self.record.last_message = Some(*uuid.as_bytes());
                 }
                 self.touched.add(What::Queue);
@@ -90,11 +95,18 @@ impl Projection<'_> {
         if edited == 0 {
             return Ok(());
         }
-        if self.record.last_message.as_ref() == Some(uuid.as_bytes())
+        let first = self.record.first_message.as_ref() == Some(uuid.as_bytes());
+        let last = self.record.last_message.as_ref() == Some(uuid.as_bytes());
+        if (first || last)
             && let Some(text) = text_of(self.unit, message)
         {
-            let named = || of_message(self.db, self.key, message);
-            self.record.last_prompt = Some(last_prompt(text, named)?);
+            let shown = last_prompt(text, || of_message(self.db, self.key, message))?;
+            if first {
+                self.record.first_prompt = Some(shown.clone());
+            }
+            if last {
+                self.record.last_prompt = Some(shown);
+            }
         }
         self.touched.add(What::Queue);
         Ok(())

@@ -25,7 +25,7 @@ use super::fail::Fail;
 use super::operations;
 use super::words::kind;
 use crate::change::{Touched, What};
-use crate::derive::{check, counted};
+use crate::derive::{check, counted, moves};
 use crate::journal::{Progress, Unit};
 
 /// A unit on its way into the tables.
@@ -219,8 +219,9 @@ impl Projection<'_> {
                 let sql = "UPDATE items SET version = ? WHERE chat = ? AND origin = ? AND id = ?";
                 db.prepare_cached(sql)?.execute(params![n, key, id.origin, id.n])?;
             }
-            if what == What::Chat {
+            if what == What::Chat && moves(unit) {
                 record.touched = n;
+                record.updated_at = at;
             }
         }
         if !unit.facts.is_empty() {

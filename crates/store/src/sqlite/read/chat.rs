@@ -15,7 +15,7 @@ use crate::sqlite::project::HEAD_VERSION;
 use crate::sqlite::words::{CLOSED, OPEN, from_json, life};
 
 const COLUMNS: &str = "chat, slot, title, project, created_at, updated_at, last_prompt, seq, life,
-    version, summary";
+    version, summary, first_prompt";
 
 fn row(row: &Row<'_>) -> rusqlite::Result<ChatRow> {
     let updated_at = Micros(row.get(5)?);
@@ -32,6 +32,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<ChatRow> {
         created_at: Micros(row.get(4)?),
         updated_at,
         last_prompt: row.get(6)?,
+        first_prompt: row.get(11)?,
         summary: summary.unwrap_or_else(|| stand_in(seq, life, updated_at)),
         unreadable,
     })
@@ -111,6 +112,7 @@ fn damaged(id: ChatId, filter: ChatFilter, error: &Fail) -> ChatRow {
         created_at: Micros(0),
         updated_at: Micros(0),
         last_prompt: None,
+        first_prompt: None,
         summary: stand_in(Seq(0), life, Micros(0)),
         unreadable: Some(error.to_string()),
     }

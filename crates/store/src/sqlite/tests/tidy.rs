@@ -48,7 +48,7 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
     let key = *pen.id.uuid().as_bytes();
     let facts = "SELECT COUNT(*) FROM facts WHERE chat = ?";
     assert_eq!(db.query_row(facts, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
-    let titled = "SELECT COUNT(last_prompt) FROM chats WHERE chat = ?";
+    let titled = "SELECT COUNT(last_prompt) + COUNT(first_prompt) FROM chats WHERE chat = ?";
     assert_eq!(db.query_row(titled, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
 

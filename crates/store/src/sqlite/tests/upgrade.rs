@@ -1,9 +1,12 @@
 //! A store that an earlier schema wrote is brought up to date and loses nothing.
 
+use holdfast_core::fact::Fact;
 use holdfast_core::input::Reply;
+use holdfast_core::item::Row;
 
-use super::{open, raw};
+use super::{chat, open, raw};
 use crate::Store;
+use crate::contract::pen::{chat_id, message_id};
 
 #[tokio::test]
 async fn operations_of_the_first_schema_are_read() {
@@ -14,6 +17,8 @@ async fn operations_of_the_first_schema_are_read() {
         "DROP TABLE grants;
         DROP TABLE attachments;
         DROP TABLE message_attachments;
+        ALTER TABLE chats DROP COLUMN first_prompt;
+        ALTER TABLE chats DROP COLUMN first_message;
         ALTER TABLE operations DROP COLUMN shown;
         INSERT INTO operations (principal, key, chat, at, body, reply)
             VALUES ('ada', 'k', x'01020304050607080910111213141516', 5, zeroblob(32),
@@ -26,4 +31,35 @@ async fn operations_of_the_first_schema_are_read() {
     let stored = sqlite.operation("ada".to_owned(), "k".to_owned()).await.unwrap().unwrap();
     assert_eq!((stored.operation.reply, stored.row), (Reply::Done, None));
     assert!(stored.chat.is_some());
+}
+
+#[tokio::test]
+async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let mut pen = chat(&sqlite, 1).await;
+    pen.accept(1, &format!("look\nhere {}", "é".repeat(300))).await;
+    pen.accept(2, "second").await;
+    chat(&sqlite, 2).await;
+    sqlite.stop();
+    let db = raw(dir.path());
+    db.execute_batch(
+        "ALTER TABLE chats DROP COLUMN first_prompt;
+        ALTER TABLE chats DROP COLUMN first_message;
+        PRAGMA user_version = 4;",
+    )
+    .unwrap();
+    drop(db);
+    let sqlite = open(dir.path());
+    let first = async |n| sqlite.chat(chat_id(n)).await.unwrap().unwrap().first_prompt;
+    let told = first(1).await.unwrap();
+    assert!(told.starts_with("look here é") && told.ends_with('…'), "{told}");
+    assert_eq!(told.chars().count(), crate::LAST_PROMPT_CHARS_MAX);
+    assert_eq!(first(2).await, None);
+    // It can still be written right while it waits.
+    pen.store = std::sync::Arc::new(sqlite.clone());
+    let (message, text) = (message_id(1), "right".to_owned());
+    let fact = Fact::MessageEdited { message, bytes: 5, digest: String::new() };
+    pen.write([fact], [Row::MessageText { message, text }]).await;
+    assert_eq!(first(1).await.as_deref(), Some("right"));
 }

@@ -6,6 +6,8 @@
     reason = "a test: helpers may fail it, and it measures real time and starts real processes"
 )]
 
+mod carry_on;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
