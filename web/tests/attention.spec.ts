@@ -31,6 +31,7 @@ test("what waits for a person is counted, listed, and seen from within another c
   await page.getByText("0 need you").waitFor();
   await phone.getByRole("link", { name: "Back to all chats", exact: true }).waitFor();
   const asks = await host.chat({ title: "Asks", message: "[[ask Which?|Red|Blue]]" });
+  await page.getByText("0 working").waitFor();
   await page.getByRole("button", { name: "1 needs you" }).click();
   const list = page.getByRole("navigation", { name: "Open chats" });
   await list.getByRole("link", { name: /Asks/ }).waitFor();

@@ -24,6 +24,8 @@ export function SideHead({
 }) {
   const counts = useHost((host) => host.counts);
   const needed = useHost((host) => neededIn(host.chats.values()));
+  // Who waits for a person does not work meanwhile.
+  const working = Math.max(counts.running - needed, 0);
   const [link, setLink] = useState<string | null>(null);
   const act = useAct();
   const newLink = async () => {
@@ -46,8 +48,8 @@ export function SideHead({
           <Icon name="more" />
         </Menu>
       </div>
-      <div className="flex flex-wrap items-center gap-x-3 px-1 text-sm">
-        <span className="text-soft">{t("count.running", { count: counts.running })}</span>
+      <div className="flex flex-wrap items-center gap-x-2 px-1 text-sm">
+        <span className="text-soft">{t("count.working", { count: working })}</span>
         <Count key="needs" count={needed} onClick={onNeeds} tone="text-warn">
           {tn("count.needsYou", needed)}
         </Count>

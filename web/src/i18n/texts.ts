@@ -44,7 +44,7 @@ export const TEXTS = {
     "This link or token does not count. A link counts once, and only until the host starts again.",
   "signIn.unreachable": "The host does not answer. Try again.",
 
-  "count.running": "{count} running",
+  "count.working": "{count} working",
   "count.needsYou.one": "{count} needs you",
   "count.needsYou.other": "{count} need you",
   "count.beside.one": "{count} other chat needs you",
