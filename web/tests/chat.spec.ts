@@ -67,7 +67,7 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
   await prompt.getByText(/Answered on Chrome on Linux: Allow once · taken/).waitFor();
   await page.getByRole("main").getByText("idle").first().waitFor();
   // That it arrived is plain, and that it was answered too.
-  expect(await page.getByText(/^(taken|delivered)$/).count()).toBe(0);
+  expect(await page.getByText(/^(taken|settled|delivered)$/).count()).toBe(0);
   expect(await prompt.getByRole("heading").textContent()).toBe("Approval");
   expect(host.notes().filter((note) => note.ran === "make test")).toHaveLength(1);
   expect(await said(page)).toContain("Look at this");
@@ -88,6 +88,7 @@ test("questions are answered, in one's own words too", async () => {
 });
 
 test("what has the focus in the composer is framed once, around all of it", async () => {
+  await begin("Framed");
   await composer().focus();
   await page.keyboard.press("x");
   const drawn = await composer().evaluate((area) => {
