@@ -318,8 +318,10 @@ fn lost(url: &str, error: &reqwest::Error) -> Fault {
         cause = inner;
     }
     let text = format!("No host answers at {url}: {cause}.");
-    Fault::new(Exit::Unreachable, "unreachable", text)
-        .advice("Does it run? `holdfast serve` starts one, `holdfast doctor` looks what is wrong.")
+    Fault::new(Exit::Unreachable, "unreachable", text).advice(
+        "Does it run? `holdfast serve` starts one, `holdfast doctor` looks what is wrong. \
+             What was stopped is offered then: `holdfast resume --all` carries on.",
+    )
 }
 
 fn timed_out(patience: Duration) -> Fault {

@@ -14,7 +14,8 @@ const SHORT_DIGITS: usize = 12;
 /// Candidates that are named where several fit.
 const CANDIDATES_MAX: usize = 10;
 
-/// The one chat that is meant: by its id, by the beginning of it, or by its slot.
+/// The one chat that is meant: by its id, by the beginning of it, by its slot, or by its title where
+/// one open chat has it.
 pub(crate) fn chat(client: &Client, written: &str) -> Result<String, Fault> {
     if is_whole(written, "chat_") {
         return Ok(written.to_owned());
@@ -26,7 +27,25 @@ pub(crate) fn chat(client: &Client, written: &str) -> Result<String, Fault> {
     }
     let label = |row: &Value| format!("{}  {}", id(row), text::cut(&called(row), 60));
     let named = rows.iter().map(|row| (id(row), label(row)));
-    one("chat", "chat_", written, named.collect())
+    let found = one("chat", "chat_", written, named.collect());
+    // An id is meant before a title that reads like its beginning.
+    match (found, titled(&rows, written).as_slice()) {
+        (Err(fault), [one]) if fault.exit == Exit::NotFound => Ok(id(one).to_owned()),
+        (Err(fault), several @ [_, _, ..]) if fault.exit == Exit::NotFound => {
+            let text =
+                format!("{} chats have the title {written:?}: name one by its id.", several.len());
+            let labels: Vec<String> =
+                several.iter().take(CANDIDATES_MAX).map(|row| label(row)).collect();
+            Err(Fault::new(Exit::Refused, "ambiguous_id", text).advice(labels.join("\n  ")))
+        }
+        (found, _) => found,
+    }
+}
+
+/// The open chats with this title.
+fn titled<'a>(rows: &'a [Value], written: &str) -> Vec<&'a Value> {
+    let fits = |row: &&Value| row["title"] == written && row["state"] == "open";
+    rows.iter().filter(fits).collect()
 }
 
 /// The one waiting message that is meant.
@@ -134,6 +153,18 @@ mod tests {
         let known = [A, B].map(|id| (id, format!("{id}  title"))).to_vec();
         let advice = one("chat", "chat_", "a", known).unwrap_err().advice.unwrap();
         assert!(advice.contains(A) && advice.contains(B), "{advice}");
+    }
+
+    #[test]
+    fn a_title_is_one_of_an_open_chat() {
+        let rows = [
+            serde_json::json!({ "id": A, "title": "Engine", "state": "open" }),
+            serde_json::json!({ "id": B, "title": "Engine", "state": "closed" }),
+            serde_json::json!({ "id": C, "title": "Other", "state": "open" }),
+        ];
+        let ids = |title: &str| titled(&rows, title).into_iter().map(id).collect::<Vec<_>>();
+        assert_eq!(ids("Engine"), [A]);
+        assert_eq!(ids("engine"), [] as [&str; 0]);
     }
 
     #[test]

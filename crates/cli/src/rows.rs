@@ -32,13 +32,13 @@ pub(crate) fn called(row: &Value) -> String {
 /// The state of a chat whose agent waits for a person, in the word that the page has for it.
 pub(crate) const NEEDS_YOU: &str = "needs you";
 
-/// What is shown of a chat, in one word.
+/// What is shown of a chat, in a word or two: those of the page.
 pub(crate) fn shown(row: &Value) -> String {
     let shown = match (word(row, "state"), word(&row["status"], "shown")) {
         (_, _) if row["unreadable"].is_string() => "unreadable",
         ("closed", _) => "closed",
-        // Also where a message of it is in doubt: the offer asks about that.
-        (_, "to_check" | "idle") if !row["offer"].is_null() => "to resume",
+        (_, "to_check") if !row["offer"].is_null() => "to resume, to check",
+        (_, "idle") if !row["offer"].is_null() => "to resume",
         (_, "to_check") => "to check",
         (_, "blocked") => NEEDS_YOU,
         (_, shown) => shown,

@@ -76,7 +76,8 @@ impl Port for Border {
         HostInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store: "sqlite".to_owned(),
-            damage: self.host.damage().into_iter().chain(self.recheck.fault()).collect(),
+            damage: self.host.damage(),
+            configuration: self.recheck.fault(),
             readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
     }
@@ -310,22 +311,32 @@ pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability 
     }
 }
 
+/// Characters of a directory's name that a refusal shows.
+const SHOWN_CHARS_MAX: usize = 300;
+
 /// The directory that a chat gets: absolute, there, and by its real name, so that a link that is
 /// moved later does not move the chat.
 fn real_directory(wanted: Option<&str>) -> Result<String, Refusal> {
     let invalid = |text: String| Refusal::new(Code::InvalidField, text).field("cwd");
     let home = || environment::var("HOME").and_then(|home| home.into_string().ok());
     let wanted = wanted.map(str::to_owned).or_else(home).unwrap_or_else(|| "/".to_owned());
+    let named: String = wanted.chars().take(SHOWN_CHARS_MAX).collect();
     if !Path::new(&wanted).is_absolute() {
-        return Err(invalid("A directory is an absolute path.".to_owned()));
+        return Err(invalid(format!("The directory {named} is not named by an absolute path.")));
     }
-    let real = std::fs::canonicalize(&wanted).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => invalid(format!("There is no directory {wanted}.")),
-        _ => invalid(format!("The directory {wanted} cannot be used: {error}.")),
+    let real = std::fs::canonicalize(&wanted).map_err(|error| {
+        invalid(match error.kind() {
+            ErrorKind::NotFound => format!("The directory {named} is not there."),
+            ErrorKind::NotADirectory => format!("{named} is not a directory."),
+            ErrorKind::PermissionDenied => {
+                format!("The directory {named} may not be looked at by the host.")
+            }
+            _ => format!("The directory {named} cannot be used: {error}."),
+        })
     })?;
     if !real.is_dir() {
-        return Err(invalid(format!("{wanted} is not a directory.")));
+        return Err(invalid(format!("{named} is not a directory.")));
     }
     let real = real.into_os_string().into_string();
-    real.map_err(|_| invalid("The directory has a name that is not UTF-8.".to_owned()))
+    real.map_err(|_| invalid(format!("The real name of the directory {named} is not UTF-8.")))
 }

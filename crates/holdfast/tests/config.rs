@@ -203,9 +203,10 @@ fn a_broken_file_leaves_the_host_and_says_so() {
     {
         write(&place, broken);
         proc::signal(host.pid(), Signal::HUP).unwrap();
-        let damage = || host.get("/host")["damage"].to_string();
-        host.wait("the word", || damage().contains(says));
-        assert!(damage().contains("config.toml"), "{}", damage());
+        let wrong = || host.get("/host")["configuration"].to_string();
+        host.wait("the word", || wrong().contains(says));
+        assert!(wrong().contains("config.toml"), "{}", wrong());
+        assert_eq!(host.get("/host")["damage"], json!([]), "nothing is damaged");
         assert!(place.log().contains("the host goes on and was not replaced"), "{}", place.log());
         let refused = host.post("/host/restart", &json!({}));
         assert_eq!((refused.status, &refused.body["code"]), (409, &json!("configuration_wrong")));
@@ -220,7 +221,7 @@ fn a_broken_file_leaves_the_host_and_says_so() {
     let before = host.get("/host")["generation"].as_u64();
     host.post("/host/restart", &json!({})).ok();
     wait_replaced(&host, before);
-    assert_eq!(host.get("/host")["damage"], json!([]));
+    assert_eq!(host.get("/host")["configuration"], json!(null));
     assert_eq!(agents(&place), living);
     host.stop();
 }
@@ -255,7 +256,7 @@ fn where_no_successor_could_listen_or_find_the_data_the_host_stays() {
     ] {
         std::fs::write(&config, broken).unwrap();
         proc::signal(host.pid(), Signal::HUP).unwrap();
-        host.wait("the word", || host.get("/host")["damage"].to_string().contains(says));
+        host.wait("the word", || host.get("/host")["configuration"].to_string().contains(says));
     }
     // A port that was picked is kept, so that no client loses the host.
     std::fs::write(&config, format!("listen = \"127.0.0.1:0\"\ndata-dir = {data:?}\n")).unwrap();

@@ -84,6 +84,7 @@ fn a_second_host_on_the_same_data_is_refused_and_the_first_is_unharmed() {
         assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
         let words = stderr(&output);
         assert!(words.contains(&pid.to_string()) && words.contains(&url), "{words}");
+        assert!(words.contains("holdfast stop") && words.contains("holdfast restart"), "{words}");
         assert_eq!(output.stdout, b"", "it never was ready");
         assert_eq!(words.trim_end().lines().count(), 1, "one sentence: {words}");
     }
@@ -109,6 +110,7 @@ fn a_taken_port_is_said_and_no_data_is_touched() {
         let output = refused(place, &["--listen", &address]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(stderr(&output).contains(&address), "{}", stderr(&output));
+        assert!(stderr(&output).contains("--listen 127.0.0.1:0"), "{}", stderr(&output));
         assert_eq!(listing(&place.data_dir()), before);
     }
     assert!(!fresh.data_dir().exists());

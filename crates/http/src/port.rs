@@ -211,6 +211,8 @@ pub struct HostInfo {
     pub store: String,
     /// Damage that was found outside the store, one sentence each.
     pub damage: Vec<String>,
+    /// What is wrong with the configuration as it was found last, in a sentence.
+    pub configuration: Option<String>,
     /// Whether it takes writes by now.
     pub readiness: Readiness,
 }

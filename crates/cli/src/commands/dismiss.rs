@@ -2,10 +2,14 @@
 
 use serde_json::json;
 
+use crate::client::Client;
 use crate::commands::resume::{everything, report};
 use crate::fault::Fault;
+use crate::out::Out;
 use crate::prefix;
 use crate::reach::{Reach, Surroundings};
+use crate::rows::{list, number, word};
+use crate::text::count;
 
 /// What `dismiss` is told.
 #[derive(Debug, clap::Args)]
@@ -30,5 +34,24 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         json!({ "chats": chats.collect::<Result<Vec<_>, _>>()? })
     };
     let answer = client.post("/offers/dismiss", &body)?;
-    report(args.reach.out(), &answer, "Nothing is offered.")
+    let reported = report(args.reach.out(), &answer, "Nothing is offered.");
+    for one in list(&answer, "results") {
+        if word(one, "outcome") == "dismissed" {
+            held(args.reach.out(), &client, word(one, "chat"))?;
+        }
+    }
+    reported
+}
+
+/// What waited behind an offer does not run by itself once the offer is gone.
+fn held(out: Out, client: &Client, chat: &str) -> Result<(), Fault> {
+    let row = client.get(&format!("/chats/{chat}"))?;
+    let waits = number(&row, "queue_length");
+    if waits > 0 && row["queue_paused"] == true {
+        let stay = if waits == 1 { "stays" } else { "stay" };
+        let id = prefix::short(&[chat])(chat);
+        let waits = count(waits, "message");
+        out.note(&format!("{waits} {stay} held: holdfast chat queue {id} resume"));
+    }
+    Ok(())
 }

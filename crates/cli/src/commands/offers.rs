@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::client::Client;
 use crate::clock::now;
 use crate::fault::Fault;
 use crate::out::Out;
@@ -32,13 +31,21 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
     }
     let offers = list(&answer, "offers");
     let failures = list(&answer, "failures");
-    if offers.is_empty() && failures.is_empty() {
+    let rows = client.all("/chats?state=open&limit=500")?;
+    let listed = |id: &str| offers.iter().chain(failures).any(|one| word(one, "chat") == id);
+    let doubtful: Vec<&Value> = rows
+        .iter()
+        .filter(|row| row["status"]["shown"] == "to_check" && !listed(word(row, "id")))
+        .collect();
+    if offers.is_empty() && failures.is_empty() && doubtful.is_empty() {
         out.note("Nothing is to be resumed.");
         return Ok(());
     }
-    let called = names(&client)?;
+    let called: HashMap<&str, String> =
+        rows.iter().map(|row| (word(row, "id"), called(row))).collect();
     let name = |chat: &str| called.get(chat).cloned().unwrap_or_default();
-    let ids: Vec<&str> = offers.iter().chain(failures).map(|offer| word(offer, "chat")).collect();
+    let ids = offers.iter().chain(failures).map(|offer| word(offer, "chat"));
+    let ids: Vec<&str> = ids.chain(doubtful.iter().map(|row| word(row, "id"))).collect();
     let short = short(&ids);
     let now = now();
     for offer in offers {
@@ -62,6 +69,11 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         }
     }
     failed(out, failures, &short, &name)?;
+    for row in doubtful {
+        let id = word(row, "id");
+        out.line(&format!("{}  {}", short(id), name(id)))?;
+        out.line(&format!("  to check: holdfast chat show {} says what is in doubt", short(id)))?;
+    }
     if !offers.is_empty() {
         out.hint(
             "\nholdfast resume CHAT carries on, --all with every one; holdfast dismiss lets go.",
@@ -103,10 +115,4 @@ fn failed(
         }
     }
     Ok(())
-}
-
-/// What each open chat is called.
-pub(super) fn names(client: &Client) -> Result<HashMap<String, String>, Fault> {
-    let rows = client.all("/chats?state=open&limit=500")?;
-    Ok(rows.iter().map(|row| (word(row, "id").to_owned(), called(row))).collect())
 }

@@ -64,6 +64,9 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         let queued = count(number(counts, "queued"), "message");
         facts.push(["waiting".to_owned(), format!("{queued} in queues")]);
     }
+    if let Some(wrong) = host["configuration"].as_str() {
+        facts.push(["config".to_owned(), line(wrong)]);
+    }
     for damage in list(&host, "damage") {
         facts.push(["damage".to_owned(), line(damage.as_str().unwrap_or_default())]);
     }

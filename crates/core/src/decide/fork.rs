@@ -36,7 +36,7 @@ pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
     }
     if at != head.places {
         let text = format!(
-            "This agent forks a session only where it is now: at the item with the seq {}.",
+            "This agent forks a session only where it is now: at the last entry, which is number {}.",
             head.places
         );
         return Err(Refusal::new(Code::NotSupported, text).field("at"));

@@ -66,7 +66,8 @@ pub(crate) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         let data_dir = args.reach.data_dir(around)?;
         findings.extend(here::look(&data_dir, args.config.as_deref()));
     }
-    findings.extend(host::look(&args.reach, around)?);
+    let of_host = host::look(&args.reach, around, &findings)?;
+    findings.extend(of_host);
     tell(args.out(), &findings)
 }
 

@@ -27,7 +27,7 @@ use crate::commands::place;
 use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
 use crate::environment::Surroundings;
-use crate::exit::{FAILED, Failed, USAGE};
+use crate::exit::{FAILED, Failed, REFUSED, USAGE};
 use crate::log;
 use crate::port::{Border, Wish};
 
@@ -95,6 +95,29 @@ fn fail(failed: &Failed) -> ExitCode {
     ExitCode::from(failed.code)
 }
 
+/// What a person does about a second host.
+fn second(failed: Failed) -> Failed {
+    if failed.code != REFUSED {
+        return failed;
+    }
+    let text = format!("{:#}: holdfast stop ends it, holdfast restart replaces it", failed.error);
+    Failed::new(REFUSED, anyhow!(text))
+}
+
+/// What a person does about a port that another program has.
+fn not_listening(wanted: SocketAddr, error: std::io::Error) -> anyhow::Error {
+    let taken = error.kind() == std::io::ErrorKind::AddrInUse;
+    let error = anyhow::Error::new(error).context(format!("cannot listen on {wanted}"));
+    if !taken {
+        return error;
+    }
+    let ip = wanted.ip();
+    anyhow!(
+        "{error:#}: another program has this port; --listen {} picks a free one",
+        SocketAddr::new(ip, 0)
+    )
+}
+
 /// How serving ended.
 enum Ended {
     Stopped,
@@ -108,15 +131,14 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
         return Err(Failed::new(USAGE, anyhow!(text)));
     }
     // In this order nothing is touched when the directory or the port is another's.
-    data_dir::check_free(&config.data_dir)?;
+    data_dir::check_free(&config.data_dir).map_err(second)?;
     let mut wanted = config.listen;
     if let Some(port) = args.keep_port.filter(|_| wanted.port() == 0) {
         wanted.set_port(port);
     }
-    let listener =
-        holdfast_http::listen(wanted).with_context(|| format!("cannot listen on {wanted}"))?;
+    let listener = holdfast_http::listen(wanted).map_err(|error| not_listening(wanted, error))?;
     let listen = listener.local_addr().context("cannot tell the port")?;
-    let data = DataDir::take(&config.data_dir)?;
+    let data = DataDir::take(&config.data_dir).map_err(second)?;
     let dir = data.path().to_owned();
     let opening = tokio::task::spawn_blocking(move || Sqlite::open(&Options::new(dir)));
     let sqlite = opening.await.context("opening the store was cut short")?;

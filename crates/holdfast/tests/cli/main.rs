@@ -11,6 +11,7 @@
 mod codes;
 mod fake;
 mod help;
+mod names;
 mod operation;
 mod scene;
 mod tail;

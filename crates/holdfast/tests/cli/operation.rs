@@ -76,8 +76,11 @@ fn a_doctor_looks_with_and_without_a_host() {
     insta::assert_snapshot!("doctor-before", told());
     let host = place.start();
     insta::assert_snapshot!("doctor-serving", told());
-    host.stop();
     std::fs::write(place.data_dir().join("config.toml"), "[idle]\nrelease-minuts = 3\n").unwrap();
+    proc::signal(host.pid(), rustix::process::Signal::HUP).unwrap();
+    host.wait("the host's word", || !host.get("/host")["configuration"].is_null());
+    insta::assert_snapshot!("doctor-serving-a-typo", told());
+    host.stop();
     insta::assert_snapshot!("doctor-broken", told());
 }
 
@@ -154,8 +157,12 @@ fn what_an_agent_runs_in_is_shown_with_its_origins() {
     assert!(table.out.contains(path), "{table:?}");
     assert!(table.err.starts_with("From the login shell") || table.err.starts_with("The host's"));
     let refreshed = run(&place, &["agent", "env", "--refresh"]);
-    assert_eq!((refreshed.code, refreshed.out.as_str()), (0, ""), "{refreshed:?}");
+    assert_eq!((refreshed.code, refreshed.err.as_str()), (0, ""), "{refreshed:?}");
+    let bare = run(&place, &["agent", "env"]);
+    assert_eq!((bare.code, &bare.out), (0, &refreshed.out), "{bare:?}");
+    assert!(bare.out.starts_with("From the login shell") || bare.out.starts_with("The host's"));
+    assert!(run(&place, &["agent", "env", "--json"]).json()["source"].is_string());
     assert_eq!(run(&place, &["agent", "env", "nobody"]).code, 3);
-    assert_eq!(run(&place, &["agent", "env"]).code, 2);
+    assert_eq!(run(&place, &["agent", "env", "--values"]).code, 2);
     host.stop();
 }

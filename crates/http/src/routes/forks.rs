@@ -92,7 +92,7 @@ async fn agent_at(app: &App, id: ChatId, place: u64) -> Answer<String> {
     let before = PageFrom::Before(place.saturating_add(1));
     let found = app.store.items(id, before, 1).await.map_err(unread)?;
     if found.last().is_none_or(|item| item.place != place) {
-        let text = format!("The chat has no item with the seq {place}.");
+        let text = format!("The chat has no entry {place}.");
         return Err(Refusal::new(Code::ItemNotFound, text).field("at").into());
     }
     Ok(row.summary.agent)

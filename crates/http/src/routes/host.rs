@@ -33,6 +33,7 @@ pub(super) async fn state(State(app): State<App>) -> Answer<Json<HostState>> {
         counts: Counts::of(app.store.counts().await.map_err(unread)?),
         limits: Limits::all(),
         damage,
+        configuration: info.configuration,
     }))
 }
 

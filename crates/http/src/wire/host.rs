@@ -26,6 +26,8 @@ pub(crate) struct HostState {
     pub(crate) limits: Limits,
     /// Damage that was found, one sentence each.
     pub(crate) damage: Vec<String>,
+    /// What is wrong with the configuration as it was found last; the host goes on with what it had.
+    pub(crate) configuration: Option<String>,
 }
 
 /// The counts of a host (delivery.md).

@@ -274,6 +274,7 @@ impl Host for Fake {
             version: "0.0.0".to_owned(),
             store: "memory".to_owned(),
             damage: vec!["a spool is damaged".to_owned()],
+            configuration: None,
             readiness: Readiness::Ready,
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Closed chats too: the same as --state all.
     #[arg(long, short, conflicts_with = "state")]
     all: bool,
-    /// Only chats that have these words in their title or last message.
+    /// Only chats that have these words in their title, first or last message.
     #[arg(long, short, value_name = "WORDS")]
     query: Option<String>,
     /// Only chats of this project.
@@ -71,15 +71,16 @@ impl Args {
         let one = |row: &Value| {
             let waits = match number(row, "queue_length") {
                 0 => String::new(),
-                n if row["queue_paused"] == true => format!(" [{n} paused]"),
-                n => format!(" [{n} queued]"),
+                n if row["queue_paused"] == true => format!(" [{n} held]"),
+                n => format!(" [{n} waiting]"),
             };
+            let pinned = if row["pinned"] == true { " [pinned]" } else { "" };
             vec![
                 short(word(row, "id")),
                 shown(row),
                 line(word(row, "agent")),
                 ago(word(row, "updated_at"), now),
-                format!("{}{waits}", what(row)),
+                format!("{}{waits}{pinned}", what(row)),
             ]
         };
         let heading = ["CHAT", "STATE", "AGENT", "CHANGED", "WHAT"];

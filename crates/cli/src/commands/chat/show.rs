@@ -33,7 +33,7 @@ impl Args {
         let items = scene.client.get(&format!("/chats/{chat}/items?limit={LOOKED_THROUGH}"))?;
         let items = list(&items, "items");
         scene.out.line(&cut(&called(&row), NAME_COLUMNS_MAX))?;
-        scene.out.table(&[], facts(&row))?;
+        scene.out.table(&[], facts(&row, waits(scene, &chat, &row)?))?;
         for task in list(&row["activity"], "tasks") {
             let since = ago(word(task, "since"), now());
             let (kind, label) = (line(word(task, "kind")), line(word(task, "label")));
@@ -54,9 +54,13 @@ impl Args {
         for item in items {
             let (state, message) =
                 (word(&item["delivery"], "state"), word(&item["delivery"], "message"));
-            if state == "unknown" || state == "refused" {
+            let text = cut(&line(word(item, "text")), 60);
+            let asked = item["delivery"]["asking"] == true && !row["offer"].is_null();
+            if state == "unknown" && asked {
+                let words = "unknown, will be asked when it is resumed";
+                scene.out.line(&format!("  {words}: {text}  {message}"))?;
+            } else if state == "unknown" || state == "refused" {
                 in_doubt = true;
-                let text = cut(&line(word(item, "text")), 60);
                 scene.out.line(&format!("  {state}: {text}  {message}"))?;
             }
         }
@@ -73,7 +77,24 @@ impl Args {
     }
 }
 
-fn facts(row: &Value) -> Vec<Vec<String>> {
+/// Whether the last message of a person still waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Yes,
+    No,
+}
+
+/// Messages go in their order, so where one of a person waits the last one does.
+fn waits(scene: &Scene<'_>, chat: &str, row: &Value) -> Result<Waits, Fault> {
+    if number(row, "queue_length") == 0 {
+        return Ok(Waits::No);
+    }
+    let queue = scene.client.get(&format!("/chats/{chat}/queue"))?;
+    let of_person = |one: &Value| matches!(word(one, "by"), "person" | "channel");
+    Ok(if list(&queue, "items").iter().any(of_person) { Waits::Yes } else { Waits::No })
+}
+
+fn facts(row: &Value, last: Waits) -> Vec<Vec<String>> {
     let now = now();
     let status = &row["status"];
     let since = ago(word(status, "since"), now);
@@ -93,10 +114,15 @@ fn facts(row: &Value) -> Vec<Vec<String>> {
         ("model", "  model"),
         ("mode", "  mode"),
         ("folder", "  folder"),
+        ("forked_from", "  forked from"),
     ] {
         if let Some(text) = row[name].as_str() {
             facts.push([label.to_owned(), line(text)]);
         }
+    }
+    let tags: Vec<String> = list(row, "tags").iter().filter_map(Value::as_str).map(line).collect();
+    if !tags.is_empty() {
+        facts.push(["  tags".to_owned(), tags.join(", ")]);
     }
     if row["pinned"] == true {
         facts.push(["  pinned".to_owned(), "yes".to_owned()]);
@@ -118,8 +144,10 @@ fn facts(row: &Value) -> Vec<Vec<String>> {
     if let Some(why) = row["unreadable"].as_str() {
         facts.push(["  unreadable".to_owned(), line(why)]);
     }
-    if row["title"].is_string() && row["last_prompt"].is_string() {
-        facts.push(["  last told".to_owned(), line(word(row, "last_prompt"))]);
+    let told = line(word(row, "last_prompt"));
+    if !told.is_empty() && (told != called(row) || last == Waits::Yes) {
+        let mark = if last == Waits::Yes { "(waiting) " } else { "" };
+        facts.push(["  last told".to_owned(), format!("{mark}{told}")]);
     }
     facts.push(["  messages".to_owned(), json!(number(row, "user_messages")).to_string()]);
     facts.into_iter().map(Vec::from).collect()

@@ -158,7 +158,7 @@ fn agents(data: &Path, named: Option<&Path>) -> Vec<Finding> {
     let config = match Config::of(data, named) {
         Ok(config) => config,
         Err(error) => {
-            let advice = "No host starts with it. The words above say which line is wrong.";
+            let advice = "No host starts with it: correct it, then restart.";
             return vec![Finding::fail("config", format!("{error:#}"), advice)];
         }
     };

@@ -5,14 +5,18 @@ use std::path::Path;
 use holdfast_cli::{Client, Exit, Fault, Reach, Surroundings, since_hours};
 use serde_json::Value;
 
-use super::Finding;
+use super::{Finding, Level};
 use crate::data_dir;
 
 /// Hours without any change after which background work is looked at.
 const QUIET_HOURS: u64 = 12;
 
-/// Looks at the host, where one runs.
-pub(super) fn look(reach: &Reach, around: &Surroundings) -> Result<Vec<Finding>, Fault> {
+/// Looks at the host, where one runs. `found` is what was found beside it.
+pub(super) fn look(
+    reach: &Reach,
+    around: &Surroundings,
+    found: &[Finding],
+) -> Result<Vec<Finding>, Fault> {
     let client = reach.client(around)?;
     let here = reach.host(around).is_none();
     let host = match client.get("/host") {
@@ -27,6 +31,13 @@ pub(super) fn look(reach: &Reach, around: &Surroundings) -> Result<Vec<Finding>,
     };
     let mut findings = vec![version(&host)];
     findings.push(damage(&host));
+    // Of a host that is here the file was read by this program too.
+    let told = |finding: &Finding| finding.check == "config" && finding.level == Level::Fail;
+    if let Some(wrong) = host["configuration"].as_str()
+        && !found.iter().any(told)
+    {
+        findings.push(configuration(wrong));
+    }
     if !here {
         findings.extend(agents(&client)?);
     }
@@ -64,6 +75,11 @@ fn damage(host: &Value) -> Finding {
     }
     let advice = "What can be read is shown, and what cannot is kept. Back up the data directory.";
     Finding::fail("damage", found.join("; "), advice)
+}
+
+/// The host goes on with what it had, so nothing is broken yet.
+fn configuration(wrong: &str) -> Finding {
+    Finding::fail("config", wrong, "Correct it, then restart: holdfast restart.")
 }
 
 fn agents(client: &Client) -> Result<Vec<Finding>, Fault> {
