@@ -41,7 +41,10 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
   await page.getByLabel("Directory").fill("/no/such/directory");
   await page.getByLabel("First message").fill("Hello");
   await page.getByRole("button", { name: "Start chat" }).click();
-  await page.getByRole("alert").getByText("The directory /no/such/directory is not there.").waitFor();
+  await page
+    .getByRole("alert")
+    .getByText("The directory /no/such/directory is not there.")
+    .waitFor();
   expect(await page.getByLabel("Directory").getAttribute("aria-invalid")).toBe("true");
   await accessible(page);
   await page.getByLabel("Title").waitFor({ state: "hidden" });
