@@ -27,7 +27,7 @@ const line = (title: string) => list().getByRole("listitem").filter({ hasText: t
 const composer = () => page.getByRole("textbox", { name: "Message" });
 const menu = async (item: string) => {
   const chat = page.getByRole("region", { name: "Chat", exact: true });
-  await chat.getByRole("button", { name: "More" }).click();
+  await chat.getByRole("button", { name: "Chat menu" }).click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 };
 const look = async (title: string) => {
@@ -199,7 +199,7 @@ test("on a phone chats are arranged and found as well", async () => {
   await narrow();
   await results.getByRole("link", { name: /Agent: A plum is blue/ }).tap();
   await there.getByText("Found here").waitFor();
-  await there.getByRole("button", { name: "More" }).tap();
+  await there.getByRole("button", { name: "Chat menu" }).tap();
   await there.getByRole("menuitem", { name: "Edit…" }).tap();
   await there.getByRole("dialog", { name: "Edit chat" }).waitFor();
   await narrow();

@@ -78,7 +78,8 @@ export async function signedIn(
 
 /** What an agent asks in the open chat: a landmark, and a group once nobody waits for the answer. */
 export function prompts(page: Page, name: "Needs your approval" | "Asks you"): Locator {
-  return page.getByRole("region", { name }).or(page.getByRole("group", { name }));
+  const over = name === "Asks you" ? /^Question: / : /^Approval: /;
+  return page.getByRole("region", { name }).or(page.getByRole("group", { name: over }));
 }
 
 /** The text of what an agent said in the open chat. */

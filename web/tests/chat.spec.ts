@@ -41,7 +41,22 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
   await page.getByLabel("Directory").fill("/no/such/directory");
   await page.getByLabel("First message").fill("Hello");
   await page.getByRole("button", { name: "Start chat" }).click();
-  await page.getByRole("alert").getByText("cannot be used").waitFor();
+  await page
+    .getByRole("alert")
+    .getByText("The directory /no/such/directory is not there.")
+    .waitFor();
+  expect(await page.getByLabel("Directory").getAttribute("aria-invalid")).toBe("true");
+  await accessible(page);
+  await page.getByLabel("Title").waitFor({ state: "hidden" });
+  await page.getByLabel("Directory").fill("shop");
+  await page.getByRole("button", { name: "Start chat" }).click();
+  await page.getByRole("alert").getByText("This has to be an absolute path.").waitFor();
+  // What the demo agent understands is there to be clicked.
+  await page.getByLabel("First message").fill("");
+  await page.getByRole("button", { name: "ask for your approval" }).click();
+  await page.getByRole("button", { name: "make a plan" }).click();
+  const clicked = await page.getByLabel("First message").inputValue();
+  expect(clicked).toBe("[[approve make test]] [[plan Look|Write|Check]]");
   await page.getByLabel("Directory").fill(host.directory("shop"));
   await page
     .getByLabel("First message")
@@ -53,7 +68,10 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
   await prompt.getByRole("button", { name: "Allow once" }).focus();
   await page.keyboard.press("Enter");
   await prompt.getByText(/Answered on Chrome on Linux: Allow once · taken/).waitFor();
-  await page.getByText("delivered").waitFor();
+  await page.getByRole("main").getByText("idle").first().waitFor();
+  // That it arrived is plain, and that it was answered too.
+  expect(await page.getByText(/^(taken|settled|delivered)$/).count()).toBe(0);
+  expect(await prompt.getByRole("heading").textContent()).toBe("Approval");
   expect(host.notes().filter((note) => note.ran === "make test")).toHaveLength(1);
   expect(await said(page)).toContain("Look at this");
 });
@@ -70,6 +88,22 @@ test("questions are answered, in one's own words too", async () => {
   if (await answer.isVisible()) await answer.click();
   await prompt.getByText(/Answered on .*Second/).waitFor();
   await until("the agent has it", () => JSON.stringify(host.notes()).includes("Second"));
+});
+
+test("what has the focus in the composer is framed once, around all of it", async () => {
+  await begin("Framed");
+  await composer().focus();
+  await page.keyboard.press("x");
+  const drawn = await composer().evaluate((area) => {
+    const of = (element: Element | null) => element && getComputedStyle(element).outlineStyle;
+    return [of(area), of(area.closest("form"))];
+  });
+  expect(drawn).toEqual(["none", "solid"]);
+  await composer().fill("");
+  // What has no sign of its own has the page's.
+  const attach = page.getByRole("button", { name: "Attach files" });
+  await attach.focus();
+  expect(await attach.evaluate((one) => getComputedStyle(one).outlineStyle)).toBe("solid");
 });
 
 test("Shift+Enter begins a line, and big outputs come in ranges", async () => {
@@ -175,7 +209,7 @@ test("a draft is the same on another device", async () => {
 test("a chat is named, found, closed, opened again and deleted", async () => {
   await page
     .getByRole("region", { name: "Chat", exact: true })
-    .getByRole("button", { name: "More" })
+    .getByRole("button", { name: "Chat menu" })
     .click();
   await accessible(page);
   await page.getByRole("menuitem", { name: "Edit…" }).click();
@@ -193,7 +227,7 @@ test("a chat is named, found, closed, opened again and deleted", async () => {
   await page.getByRole("searchbox").fill("");
   await page
     .getByRole("region", { name: "Chat", exact: true })
-    .getByRole("button", { name: "More" })
+    .getByRole("button", { name: "Chat menu" })
     .click();
   await page.getByRole("menuitem", { name: "Close chat" }).click();
   await accessible(page);
@@ -206,7 +240,7 @@ test("a chat is named, found, closed, opened again and deleted", async () => {
   await composer().waitFor();
   await page
     .getByRole("region", { name: "Chat", exact: true })
-    .getByRole("button", { name: "More" })
+    .getByRole("button", { name: "Chat menu" })
     .click();
   await page.getByRole("menuitem", { name: "Delete chat" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete chat" }).click();

@@ -32,7 +32,7 @@ const send = async (text: string) => {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
 };
 const menu = async (item: string) => {
-  await main().getByRole("button", { name: "More", exact: true }).click();
+  await main().getByRole("button", { name: "Chat menu", exact: true }).click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 };
 const goTo = (chat: string) => page.goto(`${host.url}/chats/${chat}`);

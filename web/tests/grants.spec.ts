@@ -34,7 +34,7 @@ const send = async (text: string) => {
 };
 const ran = (command: string) => host.notes().filter((note) => note.ran === command).length;
 const grants = async () => {
-  await main().getByRole("button", { name: "More", exact: true }).click();
+  await main().getByRole("button", { name: "Chat menu", exact: true }).click();
   await page.getByRole("menuitem", { name: "Allowed for good…" }).click();
   return page.getByRole("dialog", { name: "Allowed for good" });
 };

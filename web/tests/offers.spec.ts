@@ -29,6 +29,7 @@ test("after a stop the dialog shows what was done, and keys resume it", async ()
   const two = await host.chat({ cwd: api, title: "Two", message: "[[ask Which?|A|B]]" });
   const done = await host.chat({ cwd: api, title: "Done", message: "[[say done]]" });
   await Promise.all([shown(one, "blocked"), shown(two, "blocked"), shown(done, "idle")]);
+  await host.call("POST", `/chats/${two}/messages`, { text: "Said later" });
   const page = await signedIn(await context(browser), host, `/chats/${one}`);
   const noted = faults(page);
   await page.getByRole("region", { name: "Needs your approval" }).waitFor();
@@ -42,12 +43,19 @@ test("after a stop the dialog shows what was done, and keys resume it", async ()
   await dialog.getByText("Waiting for your answer: Which?").waitFor();
   const tree = dialog.getByRole("tree");
   expect(await tree.getByText("Done").count()).toBe(0);
+  // The agent never had what still waits: it was not at work on that.
+  expect(await tree.getByText("Said later").count()).toBe(0);
+  const dismissAll = dialog.getByRole("button", { name: "Dismiss all" });
+  await dialog.getByRole("button", { name: "Dismiss 2" }).waitFor();
+  expect(await dismissAll.count()).toBe(0);
   const item = (name: string) => tree.getByRole("treeitem").filter({ hasText: name });
   // Down to the first chat, unticked: its directory is empty then, and all is mixed.
   await tree.getByRole("treeitem").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Space");
   expect(await item("Two").getAttribute("aria-checked")).toBe("false");
+  await dialog.getByRole("button", { name: "Dismiss 1" }).waitFor();
+  await dismissAll.waitFor();
   expect(await item("/api").getAttribute("aria-checked")).toBe("false");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
@@ -85,6 +93,9 @@ test("a crash of everything makes the same offer, and a recap starts afresh", as
   await host.start({ HOLDFAST_DEMO_REFUSE_LOAD: "1" });
   const dialog = page.getByRole("dialog", { name: "Carry on where it stopped" });
   await dialog.getByText("Was mid-reply").waitFor();
+  // No agent runs that could be asked now.
+  await page.getByText("will be asked whether it arrived when this is resumed").waitFor();
+  expect(await page.getByText("asking the agent").count()).toBe(0);
   await dialog.getByRole("button", { name: "Resume 1" }).click();
   await dialog.getByText("Could not be resumed").waitFor();
   await page.keyboard.press("Escape");

@@ -59,6 +59,8 @@ test("a place that was found opens the chat there, and the rest is read from it"
     .getByRole("link", { name: /Agent: part 42 has the quince/ })
     .click();
   await transcript().getByText("Found here").waitFor();
+  const current = results().locator("[aria-current]").filter({ hasText: "part 42 has" });
+  expect(await current.count()).toBe(1);
   const item = transcript().getByText("part 42 has the quince.", { exact: true });
   await until("it is in sight", () => inSight(page, "part 42 has the quince."));
   expect(await item.count()).toBe(1);

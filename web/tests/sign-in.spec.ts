@@ -55,11 +55,12 @@ test("a link signs a browser in, once, and leaves no trace of its code", async (
   const other = await (await context(browser)).newPage();
   await other.goto(link);
   await other.getByRole("alert").getByText("does not count").waitFor();
+  await other.getByText("`holdfast token` prints it").waitFor();
   await accessible(other);
   await other.getByLabel("Token").fill(host.token);
   await other.getByRole("button", { name: "Sign in" }).click();
   await other.getByText("No chats yet.").waitFor();
-  await other.getByRole("button", { name: "More" }).click();
+  await other.getByRole("button", { name: "Holdfast menu" }).click();
   await other.getByRole("menuitem", { name: "Sign out" }).click();
   await other.getByRole("heading", { name: "Sign in" }).waitFor();
   await other.reload();
@@ -68,11 +69,18 @@ test("a link signs a browser in, once, and leaves no trace of its code", async (
 });
 
 test("another device is signed in from the page", async () => {
-  const page = await (await context(browser)).newPage();
+  const made = await context(browser);
+  await made.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await made.newPage();
   await page.goto(await host.link());
-  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("button", { name: "Holdfast menu" }).click();
   await page.getByRole("menuitem", { name: "Sign in another device" }).click();
   const link = await page.getByRole("textbox", { name: "Sign in another device" }).inputValue();
+  await page.getByText("the link works in browsers of this machine alone").waitFor();
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByText("Copied.").waitFor();
+  await accessible(page);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
   const other = await (await context(browser)).newPage();
   await other.goto(link);
   await other.getByText("No chats yet.").waitFor();

@@ -29,6 +29,9 @@ pub(crate) fn called(row: &Value) -> String {
     name.map_or_else(|| "(nothing said yet)".to_owned(), text::line)
 }
 
+/// The state of a chat whose agent waits for a person, in the word that the page has for it.
+pub(crate) const NEEDS_YOU: &str = "needs you";
+
 /// What is shown of a chat, in a word or two: those of the page.
 pub(crate) fn shown(row: &Value) -> String {
     let shown = match (word(row, "state"), word(&row["status"], "shown")) {
@@ -37,7 +40,7 @@ pub(crate) fn shown(row: &Value) -> String {
         (_, "to_check") if !row["offer"].is_null() => "to resume, to check",
         (_, "idle") if !row["offer"].is_null() => "to resume",
         (_, "to_check") => "to check",
-        (_, "blocked") => "needs you",
+        (_, "blocked") => NEEDS_YOU,
         (_, shown) => shown,
     };
     text::line(shown)

@@ -10,6 +10,7 @@ import { useOffered } from "../offers/offered.ts";
 import { ResumeDialog } from "../offers/ResumeDialog.tsx";
 import { Announcer } from "./Announcer.tsx";
 import { Lines } from "./Lines.tsx";
+import { NotThere } from "./NotThere.tsx";
 import { chatOf, placeOf, screenOf, usePath } from "./route.ts";
 import { SideFoot, SideHead } from "./Side.tsx";
 import { SignIn } from "./SignIn.tsx";
@@ -28,10 +29,11 @@ function Rooms() {
   const at = placeOf(path);
   const [only, setOnly] = useState<Only>(ALL);
   const [offers, setOffers] = useOffered();
+  const gone = useHost((host) => host.link !== "live");
   useEffect(() => lookAt(chat, at), [chat, at]);
   useFocus(path);
   return (
-    <div className="flex h-dvh flex-col">
+    <div data-gone={gone || undefined} className="flex h-dvh flex-col">
       <a
         href="#chat"
         className="sr-only rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:z-50 focus:m-2"
@@ -49,7 +51,11 @@ function Rooms() {
           tabIndex={-1}
           className={`outline-none w-full min-w-0 flex-col border-edge bg-panel md:flex md:w-80 md:border-r lg:w-96 ${screen === "list" ? "flex" : "hidden"}`}
         >
-          <SideHead onOffers={() => setOffers(true)} onCheck={() => setOnly({ by: "to_check" })} />
+          <SideHead
+            onNeeds={() => setOnly({ by: "needs_you" })}
+            onOffers={() => setOffers(true)}
+            onCheck={() => setOnly({ by: "to_check" })}
+          />
           <ChatList only={only} onOnly={setOnly} />
           <SideFoot />
         </section>
@@ -77,6 +83,8 @@ function Main() {
       return <NewChat />;
     case "history":
       return <History />;
+    case "nowhere":
+      return <NotThere>{t("app.nowhere")}</NotThere>;
     default:
       return <p className="m-auto p-6 text-soft">{t("chat.pick")}</p>;
   }

@@ -1,20 +1,31 @@
 import { useState } from "react";
+import { neededIn } from "../chats/arrange.ts";
 import { useAct } from "../events/act.ts";
 import { call } from "../events/api.ts";
 import { signOut, useHost } from "../events/host.ts";
 import { to } from "../events/request.ts";
-import { t } from "../i18n/t.ts";
-import { Button, buttonClass } from "../ui/Button.tsx";
-import { Dialog, DialogBody, DialogFoot } from "../ui/Dialog.tsx";
+import { t, tn } from "../i18n/t.ts";
+import { buttonClass } from "../ui/Button.tsx";
 import { FaultLine } from "../ui/FaultLine.tsx";
-import { INPUT } from "../ui/Field.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
+import { LinkDialog } from "./LinkDialog.tsx";
 import { follow } from "./route.ts";
 
-/** The name and the three counts. */
-export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck: () => void }) {
+/** The name and the four counts. */
+export function SideHead({
+  onNeeds,
+  onOffers,
+  onCheck,
+}: {
+  onNeeds: () => void;
+  onOffers: () => void;
+  onCheck: () => void;
+}) {
   const counts = useHost((host) => host.counts);
+  const needed = useHost((host) => neededIn(host.chats.values()));
+  // Who waits for a person does not work meanwhile.
+  const working = Math.max(counts.running - needed, 0);
   const [link, setLink] = useState<string | null>(null);
   const act = useAct();
   const newLink = async () => {
@@ -28,7 +39,7 @@ export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck:
           {t("app.name")}
         </a>
         <Menu
-          label={t("app.more")}
+          label={t("app.menu")}
           choices={[
             { label: t("app.newLink"), act: () => void newLink() },
             { label: t("app.signOut"), act: () => void act.run(signOut) },
@@ -37,8 +48,11 @@ export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck:
           <Icon name="more" />
         </Menu>
       </div>
-      <div className="flex flex-wrap items-center gap-x-3 px-1 text-sm">
-        <span className="text-soft">{t("count.running", { count: counts.running })}</span>
+      <div className="flex flex-wrap items-center gap-x-2 px-1 text-sm">
+        <span className="text-soft">{t("count.working", { count: working })}</span>
+        <Count key="needs" count={needed} onClick={onNeeds} tone="text-warn">
+          {tn("count.needsYou", needed)}
+        </Count>
         <Count key="resume" count={counts.to_resume} onClick={onOffers} tone="text-warn">
           {t("count.toResume", { count: counts.to_resume })}
         </Count>
@@ -47,25 +61,7 @@ export function SideHead({ onOffers, onCheck }: { onOffers: () => void; onCheck:
         </Count>
       </div>
       <FaultLine act={act} className="mt-1" />
-      <Dialog
-        open={link !== null}
-        onClose={() => setLink(null)}
-        title={t("app.newLink")}
-        text={t("app.newLink.text")}
-      >
-        <DialogBody>
-          <input
-            readOnly
-            aria-label={t("app.newLink")}
-            value={link ?? ""}
-            onFocus={(event) => event.target.select()}
-            className={`${INPUT} font-mono`}
-          />
-        </DialogBody>
-        <DialogFoot>
-          <Button onClick={() => setLink(null)}>{t("app.close")}</Button>
-        </DialogFoot>
-      </Dialog>
+      <LinkDialog link={link} onClose={() => setLink(null)} />
     </header>
   );
 }

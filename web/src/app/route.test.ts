@@ -7,8 +7,9 @@ it.each([
   ["/history", "history"],
   ["/chats/chat_1", "chat"],
   ["/chats/chat_1?at=7", "chat"],
-  ["/chats/", "list"],
-  ["/elsewhere", "list"],
+  ["/sign-in", "list"],
+  ["/chats/", "nowhere"],
+  ["/elsewhere", "nowhere"],
 ])("%s is the screen %s", (path, screen) => {
   expect(screenOf(path)).toBe(screen);
 });

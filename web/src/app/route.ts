@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-export type Screen = "list" | "new" | "history" | "chat";
+export type Screen = "list" | "new" | "history" | "chat" | "nowhere";
 
 const listeners = new Set<() => void>();
 /** How often an address was gone to that was there already. */
@@ -32,8 +32,17 @@ export function chatPath(chat: string, at: number | null = null): string {
 
 export function screenOf(path: string): Screen {
   if (chatOf(path)) return "chat";
-  if (path === "/new") return "new";
-  return path === "/history" ? "history" : "list";
+  switch (path.split("?")[0]) {
+    case "/":
+    case "/sign-in":
+      return "list";
+    case "/new":
+      return "new";
+    case "/history":
+      return "history";
+    default:
+      return "nowhere";
+  }
 }
 
 function address(place: { pathname: string; search: string }): string {

@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { NotThere } from "../app/NotThere.tsx";
 import { useVisit } from "../app/route.ts";
 import { nameOf } from "../chats/names.ts";
 import { Composer } from "../composer/Composer.tsx";
@@ -23,7 +24,7 @@ export function Chat({ id, at }: { id: string; at: number | null }) {
   const visit = useVisit();
   useTitle(row);
   useSeen(row);
-  if (missing) return <p className="m-auto p-6 text-soft">{t("chat.missing")}</p>;
+  if (missing) return <NotThere>{t("chat.missing")}</NotThere>;
   if (!row) return <Loading />;
   return (
     <>

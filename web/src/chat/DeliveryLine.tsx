@@ -1,5 +1,5 @@
 import { useAct } from "../events/act.ts";
-import { write } from "../events/host.ts";
+import { useHost, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import type { Choice, Delivery } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
@@ -22,8 +22,20 @@ export function DeliveryLine({ chat, delivery }: { chat: string; delivery: Deliv
     const text = why ? t("delivery.refused.why", { why }) : t("delivery.refused.text");
     return <Doubt chat={chat} message={message} text={text} choices={REFUSED} />;
   }
-  const word = asking ? t("delivery.asking") : tword("delivery", state);
-  return <p className="text-right text-xs text-soft">{word}</p>;
+  if (asking) return <Asking chat={chat} />;
+  // That a message arrived is what everybody expects.
+  if (state === "taken" || state === "settled") return null;
+  return <Word>{tword("delivery", state)}</Word>;
+}
+
+/** Only an agent that lives can say whether it has a message. */
+function Asking({ chat }: { chat: string }) {
+  const stopped = useHost((host) => host.chats.get(chat)?.status.process === "stopped");
+  return <Word>{t(stopped ? "delivery.toAsk" : "delivery.asking")}</Word>;
+}
+
+function Word({ children }: { children: string }) {
+  return <p className="text-right text-xs text-soft">{children}</p>;
 }
 
 function Doubt({

@@ -59,7 +59,7 @@ export function Header({ row }: { row: Row }) {
   return (
     <header className="flex flex-col gap-1 border-b border-edge px-2 py-1.5 md:px-5">
       <div className="flex items-center gap-2">
-        <Back />
+        <Back from={row.id} />
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{nameOf(row)}</h2>
           <p
@@ -79,7 +79,7 @@ export function Header({ row }: { row: Row }) {
         </div>
         {row.pinned && <Sign name="pin" word={t("row.pinned")} />}
         {row.muted && <Sign name="mute" word={t("row.muted")} />}
-        <Menu label={t("app.more")} choices={choices}>
+        <Menu label={t("chat.menu")} choices={choices}>
           <Icon name="more" />
         </Menu>
       </div>

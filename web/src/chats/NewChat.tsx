@@ -1,6 +1,7 @@
 import { useId, useState } from "react";
 import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
+import { atField } from "../events/act.ts";
 import { Refused } from "../events/api.ts";
 import { know, loadAgents, useHost, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
@@ -8,6 +9,15 @@ import type { Agent, Problem } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field, INPUT, Input } from "../ui/Field.tsx";
+
+const MORE = ["title", "model", "mode"] as const;
+const NAMES = ["agent", "cwd", "message", ...MORE] as const;
+type Name = (typeof NAMES)[number];
+
+/** Whether what was refused has a field here at which that can be said. */
+function isAtField(problem: Problem): boolean {
+  return NAMES.some((name) => name === problem.field);
+}
 
 /** The form for a new chat. What was chosen last is proposed again. */
 export function NewChat() {
@@ -19,8 +29,11 @@ export function NewChat() {
   const [more, setMore] = useState({ title: "", model: "", mode: "" });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [shown, setShown] = useState(false);
   const directories = useId();
   const chosen = agent ?? proposed(agents);
+  const demo = chosen === "demo";
+  const faultAt = (name: Name) => (problem?.field === name ? atField(problem.detail) : null);
   const start = async () => {
     if (!chosen || busy) return;
     setBusy(true);
@@ -40,7 +53,10 @@ export function NewChat() {
       know(row);
       go(`/chats/${row.id}`);
     } catch (fault) {
-      if (fault instanceof Refused) setProblem(fault.problem);
+      if (!(fault instanceof Refused)) return;
+      setProblem(fault.problem);
+      // What is wrong is not to be hidden.
+      if (MORE.some((name) => name === fault.problem.field)) setShown(true);
     } finally {
       setBusy(false);
     }
@@ -59,6 +75,7 @@ export function NewChat() {
       </header>
       <Field
         label={t("new.agent")}
+        fault={faultAt("agent")}
         control={(props) => (
           <select
             {...props}
@@ -78,6 +95,7 @@ export function NewChat() {
       <Field
         label={t("new.cwd")}
         hint={t("new.cwd.hint")}
+        fault={faultAt("cwd")}
         control={(props) => (
           <Input
             {...props}
@@ -87,7 +105,6 @@ export function NewChat() {
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}
-            aria-invalid={problem?.field === "cwd"}
             onChange={(event) => setCwd(event.target.value)}
           />
         )}
@@ -99,6 +116,7 @@ export function NewChat() {
       </datalist>
       <Field
         label={t("new.message")}
+        fault={faultAt("message")}
         control={(props) => (
           <textarea
             {...props}
@@ -114,20 +132,21 @@ export function NewChat() {
           />
         )}
       />
-      <details>
+      {demo && <Directives onTake={(text) => setMessage(withText(message, text))} />}
+      <details open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
         <summary className="w-fit text-soft pointer-coarse:py-2">{t("new.more")}</summary>
         <div className="flex flex-col gap-3 pt-2">
           <p className="text-sm text-soft">{t("new.more.hint")}</p>
-          {(["title", "model", "mode"] as const).map((name) => (
+          {MORE.map((name) => (
             <Field
               key={name}
+              fault={faultAt(name)}
               label={t(`edit.${name}`)}
               control={(props) => (
                 <Input
                   {...props}
                   autoComplete="off"
                   value={more[name]}
-                  aria-invalid={problem?.field === name}
                   onChange={(event) => setMore({ ...more, [name]: event.target.value })}
                 />
               )}
@@ -135,7 +154,7 @@ export function NewChat() {
           ))}
         </div>
       </details>
-      {problem && (
+      {problem && !isAtField(problem) && (
         <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
           {problem.detail}
         </p>
@@ -144,6 +163,36 @@ export function NewChat() {
         {busy ? t("new.starting") : t("new.start")}
       </Button>
     </form>
+  );
+}
+
+/** The text with another part at its end. */
+function withText(text: string, more: string): string {
+  return text.trim() === "" ? more : `${text.trimEnd()} ${more}`;
+}
+
+const DIRECTIVES = ["stream", "plan", "approve", "ask", "task", "die"] as const;
+
+/** What the demo agent understands, to be clicked: who tries it first cannot know. */
+function Directives({ onTake }: { onTake: (text: string) => void }) {
+  return (
+    <section aria-label={t("demo.title")} className="-mt-2 text-sm text-soft">
+      <p>{t("demo.text")}</p>
+      <ul className="mt-1 flex flex-wrap gap-1.5">
+        {DIRECTIVES.map((name) => (
+          <li key={name}>
+            <Button
+              size="small"
+              title={t(`demo.${name}`)}
+              onClick={() => onTake(t(`demo.${name}`))}
+              className="text-ink"
+            >
+              {t(`demo.${name}.does`)}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -22,7 +22,7 @@ export function OnlySelect({ only, onOnly }: { only: Only; onOnly: (only: Only) 
         onChange={(event) => onOnly(JSON.parse(event.target.value) as Only)}
         className="w-full rounded-md border border-edge bg-ground px-2 py-1 text-sm pointer-coarse:min-h-10 pointer-coarse:text-base"
       >
-        {(["all", "unread", "to_check"] as const).map((by) => (
+        {(["all", "needs_you", "unread", "to_check"] as const).map((by) => (
           <option key={by} value={JSON.stringify({ by })}>
             {t(`only.${by}`)}
           </option>

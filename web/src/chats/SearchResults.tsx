@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { chatPath, follow } from "../app/route.ts";
+import { chatPath, follow, usePath } from "../app/route.ts";
 import { useHost } from "../events/host.ts";
 import type { Paged } from "../events/paged.ts";
 import type { FoundItem } from "../events/wire.ts";
@@ -86,13 +86,16 @@ function Section({ label, paged, children }: { label: string; paged: Any; childr
 const Hit = memo(function Hit({ item }: { item: FoundItem }) {
   const row = useHost((host) => host.chats.get(item.chat));
   const now = useNow();
+  const path = chatPath(item.chat, item.seq);
+  const current = usePath() === path;
   const name = row ? nameOf(row) : (item.title ?? t("list.untitled"));
   return (
     <li>
       <a
-        href={chatPath(item.chat, item.seq)}
+        href={path}
         onClick={follow}
-        className="block rounded-lg px-3 py-2 -outline-offset-2 hover:bg-raised"
+        aria-current={current ? "page" : undefined}
+        className="block rounded-lg px-3 py-2 -outline-offset-2 hover:bg-raised aria-[current]:bg-mine"
       >
         <span className="flex items-baseline justify-between gap-2">
           <span className="truncate text-sm font-medium">

@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
 import { aRow } from "../events/fixtures.ts";
-import { ALL, grouped, names, narrowed, type Only } from "./arrange.ts";
+import type { Row } from "../events/wire.ts";
+import { ALL, grouped, names, narrowed, neededBeside, neededIn, type Only } from "./arrange.ts";
 
+const blocked = { ...aRow("any", {}).status, shown: "blocked" as const };
 const rows = [
   aRow("old", { updated_at: "2026-01-01", folder: "Work", tags: ["a"] }),
   aRow("new", { updated_at: "2026-01-03", unread: true }),
-  aRow("pinned", { updated_at: "2026-01-02", pinned: true, folder: "Work" }),
+  aRow("pinned", { updated_at: "2026-01-02", pinned: true, folder: "Work", status: blocked }),
   aRow("home", { updated_at: "2026-01-02", folder: "Home", tags: ["a", "b"] }),
   aRow("closed", { updated_at: "2026-01-04", state: "closed" }),
 ];
@@ -18,6 +20,7 @@ it("shows open chats, the last changed first", () => {
 
 it.each<[Only, string[]]>([
   [{ by: "unread" }, ["new"]],
+  [{ by: "needs_you" }, ["pinned"]],
   [{ by: "folder", name: "Work" }, ["old", "pinned"]],
   [{ by: "tag", name: "a" }, ["home", "old"]],
   [{ by: "to_check" }, ["home"]],
@@ -41,4 +44,16 @@ it("groups pinned ones first, whatever their folder, then folders, then others",
 
 it("names each once", () => {
   expect(names(["b", null, "a", "b"])).toEqual(["a", "b"]);
+});
+
+it("counts whom an agent waits for, beside a chat without those that are muted", () => {
+  const offer = { text: "", recorded_at: "" } as unknown as NonNullable<Row["offer"]>;
+  const chats = [
+    ...rows,
+    aRow("muted", { status: blocked, muted: true }),
+    aRow("closed", { status: blocked, state: "closed" }),
+    aRow("stopped", { status: blocked, offer }),
+  ];
+  expect(neededIn(chats)).toBe(2);
+  expect([neededBeside(chats, "old"), neededBeside(chats, "pinned")]).toEqual([1, 0]);
 });

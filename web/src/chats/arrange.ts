@@ -4,7 +4,7 @@ import type { Failure, Row } from "../events/wire.ts";
 
 /** What a list is narrowed to. */
 export type Only =
-  | { by: "all" | "unread" | "to_check" }
+  | { by: "all" | "needs_you" | "unread" | "to_check" }
   | { by: "folder"; name: string }
   | { by: "tag"; name: string };
 
@@ -31,6 +31,8 @@ function isWanted(row: Row, only: Only, failures: ReadonlyMap<string, Failure>):
   switch (only.by) {
     case "all":
       return true;
+    case "needs_you":
+      return needsYou(row);
     case "unread":
       return row.unread;
     case "to_check":
@@ -40,6 +42,21 @@ function isWanted(row: Row, only: Only, failures: ReadonlyMap<string, Failure>):
     case "tag":
       return row.tags.includes(only.name);
   }
+}
+
+/** Whether an agent waits for a person. What was stopped is offered instead. */
+export function needsYou(row: Row): boolean {
+  return row.state === "open" && row.status.shown === "blocked" && !row.offer;
+}
+
+/** How many chats need somebody. */
+export function neededIn(chats: Iterable<Row>): number {
+  return [...chats].filter(needsYou).length;
+}
+
+/** How many chats other than this one need somebody who did not mute them. */
+export function neededBeside(chats: Iterable<Row>, here: string): number {
+  return neededIn([...chats].filter((row) => row.id !== here && !row.muted));
 }
 
 /** Pinned chats first, then folders by their names, then all others. Empty groups are left out. */

@@ -5,9 +5,10 @@ import { t, tword } from "../i18n/t.ts";
 
 const NAME_CHARS_MAX = 80;
 
-/** Its title, or the beginning of what was last asked. */
+/** Its title, or the beginning of what was asked first, which stays. */
 export function nameOf(row: Row): string {
-  const name = row.title ?? row.last_prompt?.trim().split("\n")[0] ?? "";
+  const first = row.first_prompt ?? row.last_prompt;
+  const name = row.title ?? first?.trim().split("\n")[0] ?? "";
   const short = [...name].slice(0, NAME_CHARS_MAX).join("");
   return short === "" ? t("list.untitled") : short.length < name.length ? `${short}…` : short;
 }

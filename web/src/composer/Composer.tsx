@@ -47,7 +47,7 @@ export function Composer({ row }: { row: Row }) {
         </p>
       )}
       <form
-        className="rounded-xl border border-edge bg-raised shadow-xs focus-within:border-brand"
+        className="rounded-xl border border-edge bg-raised shadow-xs outline-brand focus-within:border-brand has-[textarea:focus-visible]:outline-1"
         {...takesFiles(row.id)}
         onSubmit={(event) => {
           event.preventDefault();

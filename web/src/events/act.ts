@@ -64,3 +64,8 @@ export function faultOf(thrown: unknown): Fault | null {
   if (thrown instanceof DOMException && thrown.name === "AbortError") return null;
   return { text: t("fault.odd"), field: null };
 }
+
+/** What the host says of a field, where it stands at that field: without the field's name on the wire. */
+export function atField(detail: string): string {
+  return detail.replace(/^The field \S+ /, t("fault.this"));
+}

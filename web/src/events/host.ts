@@ -87,7 +87,7 @@ const stream = new Stream({
     }
   },
   frame: take,
-  unwelcome: () => void whoAmI(),
+  unwelcome: () => void askWhy(),
 });
 
 function take(frame: Frame): void {
@@ -171,6 +171,27 @@ async function whoAmI(): Promise<void> {
   }
 }
 
+/** Why the stream is not opened: nobody is signed in, or what it was asked for is no chat. */
+async function askWhy(): Promise<void> {
+  await whoAmI();
+  const chat = state.open?.id;
+  if (!state.signedIn || !chat) return;
+  try {
+    know(await call(to("GET", "/chats/{chat}", { at: { chat } })));
+  } catch (fault) {
+    if (!isNoChat(fault) || state.open?.id !== chat) return;
+    set({ missing: chat });
+    // All else is told without it.
+    stream.listen(null);
+  }
+}
+
+/** Whether a chat was asked for that is none, by an id or by what is no id at all. */
+function isNoChat(fault: unknown): boolean {
+  if (!(fault instanceof Refused)) return false;
+  return ["chat_not_found", "invalid_id"].includes(fault.problem.code);
+}
+
 function welcome(): void {
   set({ signedIn: true });
   stream.listen(state.open?.id ?? null);
@@ -201,7 +222,7 @@ export async function loadOpen(): Promise<void> {
     // A place before the first that a transcript has leads to that.
     if (open.at !== null && state.open?.items.length === 0) await loadNewer();
   } catch (fault) {
-    if (fault instanceof Refused && fault.problem.code === "chat_not_found") set({ missing: chat });
+    if (isNoChat(fault)) set({ missing: chat });
     else stopped(fault, loadOpen);
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ago, bytes, t, tn, tword } from "./t.ts";
 
 it("fills placeholders by name, and leaves what nobody gave", () => {
-  expect(t("count.running", { count: 3 })).toBe("3 running");
+  expect(t("count.working", { count: 3 })).toBe("3 working");
   expect(t("offer.approval")).toBe("Waiting for your approval: {label}");
   expect(t("offer.approval", { label: "{count} $&" })).toBe(
     "Waiting for your approval: {count} $&",

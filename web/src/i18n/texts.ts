@@ -9,13 +9,22 @@ export const TEXTS = {
   "app.signOut": "Sign out",
   "app.newLink": "Sign in another device",
   "app.newLink.text": "This link signs one browser in, once. Whoever has it has this host.",
-  "app.more": "More",
+  "app.nowhere": "Not found: there is nothing at this address.",
+  "app.menu": "Holdfast menu",
+  "app.newLink.here":
+    "This host is reached at an address that each machine has for itself: the link works in browsers of this machine alone.",
+  "app.copy": "Copy",
+  "app.copied": "Copied.",
+  "app.notCopied":
+    "This browser does not let the page copy: the link is selected, copy it yourself.",
   "app.close": "Close",
   "app.cancel": "Cancel",
   "app.dismissLine": "Put away",
 
   "fault.unreachable": "The host does not answer. Try again when it does.",
   "fault.odd": "What the host answered could not be read. Load the page again.",
+
+  "fault.this": "This ",
 
   "link.lost":
     "The host does not answer. What you see is the last it said; what you do is kept and sent when it is back.",
@@ -28,14 +37,18 @@ export const TEXTS = {
 
   "signIn.title": "Sign in",
   "signIn.text": "Open the link that holdfast serve printed, or enter the token of this host.",
-  "signIn.where": "The token is in endpoint.json in the data directory.",
+  "signIn.where": "On the machine of the host `holdfast token` prints it.",
   "signIn.token": "Token",
   "signIn.button": "Sign in",
   "signIn.refused":
     "This link or token does not count. A link counts once, and only until the host starts again.",
   "signIn.unreachable": "The host does not answer. Try again.",
 
-  "count.running": "{count} running",
+  "count.working": "{count} working",
+  "count.needsYou.one": "{count} needs you",
+  "count.needsYou.other": "{count} need you",
+  "count.beside.one": "{count} other chat needs you",
+  "count.beside.other": "{count} other chats need you",
   "count.toResume": "{count} to resume",
   "count.toCheck": "{count} to check",
 
@@ -73,6 +86,7 @@ export const TEXTS = {
   "row.unread": "unread",
   "only.label": "Which chats",
   "only.all": "All open chats",
+  "only.needs_you": "Needs you",
   "only.unread": "Unread",
   "only.to_check": "To check",
   "only.folder": "Folder",
@@ -117,6 +131,22 @@ export const TEXTS = {
   "new.start": "Start chat",
   "new.starting": "Starting…",
 
+  "demo.title": "What the demo agent understands",
+  "demo.text":
+    "The demo agent answers by itself, and does what stands between double brackets. It can:",
+  "demo.stream": "[[stream 40 250]]",
+  "demo.stream.does": "write for ten seconds",
+  "demo.plan": "[[plan Look|Write|Check]]",
+  "demo.plan.does": "make a plan",
+  "demo.approve": "[[approve make test]]",
+  "demo.approve.does": "ask for your approval",
+  "demo.ask": "[[ask Which colour?|Red|Blue]]",
+  "demo.ask.does": "ask you something",
+  "demo.task": "[[task 60 Read the manual]]",
+  "demo.task.does": "run a subagent for a minute",
+  "demo.die": "[[die]]",
+  "demo.die.does": "die in the middle",
+
   "history.title": "Closed chats",
   "history.empty": "No closed chats.",
   "history.search": "Search closed chats",
@@ -127,13 +157,14 @@ export const TEXTS = {
   "history.delete": "Delete",
 
   "chat.pick": "Pick a chat, or start a new one.",
-  "chat.missing": "This chat is not there. It may have been deleted.",
+  "chat.missing": "There is no such chat. It may have been deleted.",
   "chat.edit": "Edit…",
   "chat.pin": "Pin",
   "chat.unpin": "Unpin",
   "chat.mute": "Mute",
   "chat.unmute": "Unmute",
   "chat.markUnread": "Mark as unread",
+  "chat.menu": "Chat menu",
   "chat.inFolder": "in {folder}",
   "chat.stuck": "The transcript could not be read: {why}",
   "chat.found": "Found here",
@@ -216,12 +247,11 @@ export const TEXTS = {
 
   "delivery.sending": "on its way to the host",
   "delivery.queued": "waiting",
-  "delivery.handed": "handed over",
-  "delivery.taken": "taken",
-  "delivery.settled": "delivered",
+  "delivery.handed": "on its way to the agent",
   "delivery.refused": "not taken",
   "delivery.unknown": "outcome unknown",
   "delivery.asking": "asking the agent whether it arrived",
+  "delivery.toAsk": "the agent will be asked whether it arrived when this is resumed",
   "delivery.withdrawn": "taken back",
   "delivery.unknown.text":
     "This message was handed over, and nothing says whether the agent has it. What is true?",
@@ -255,6 +285,8 @@ export const TEXTS = {
   "cause.unknown": "it was stopped",
 
   "prompt.approval": "Needs your approval",
+  "prompt.approval.over": "Approval",
+  "prompt.question.over": "Question",
   "prompt.granted": "Allowed for good",
   "prompt.question": "Asks you",
   "prompt.answer": "Answer",
@@ -305,6 +337,7 @@ export const TEXTS = {
   "queue.held.start_failed": "held since the agent could not be started",
   "queue.pause": "Pause",
   "queue.resume": "Let it run",
+  "queue.menu": "Menu of waiting message {place}",
   "queue.edit": "Edit",
   "queue.withdraw": "Take back",
   "queue.up": "Move up",
@@ -332,6 +365,7 @@ export const TEXTS = {
   "offers.resume": "Resume",
   "offers.resume.n": "Resume {count}",
   "offers.dismiss": "Dismiss",
+  "offers.dismiss.n": "Dismiss {count}",
   "offers.dismissAll": "Dismiss all",
   "offers.later": "Not now",
   "offers.noProject": "No project",

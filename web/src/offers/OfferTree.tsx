@@ -4,7 +4,17 @@ import { ago, t } from "../i18n/t.ts";
 import { useNow } from "../ui/clock.ts";
 import { ChoiceSelect } from "./ChoiceSelect.tsx";
 import { sentence } from "./sentence.ts";
-import { key, type Leaf, type Line, lines, type Node, tickable, tickOf, toggle } from "./tree.ts";
+import {
+  askedOf,
+  key,
+  type Leaf,
+  type Line,
+  lines,
+  type Node,
+  tickable,
+  tickOf,
+  toggle,
+} from "./tree.ts";
 
 interface Props {
   nodes: readonly Node[];
@@ -126,7 +136,7 @@ function Chat({ leaf, choices, onChoice, results }: Props & { leaf: Leaf }) {
   const { offer, row, failure } = leaf;
   const result = results.get(leaf.id);
   const said = failure?.text ?? result?.failure?.text ?? null;
-  const asked = row?.title ? row.last_prompt : null;
+  const asked = askedOf(row);
   return (
     <div className="min-w-0 flex-1">
       <p className="flex items-baseline justify-between gap-2">

@@ -109,11 +109,14 @@ export function ResumeDialog({ open, onClose }: { open: boolean; onClose: () => 
         <Button look="quiet" className="mr-auto" onClick={onClose}>
           {t("offers.later")}
         </Button>
-        <Button onClick={() => void take(() => dismiss(all.map((leaf) => leaf.offer)))}>
-          {t("offers.dismissAll")}
-        </Button>
+        {/* Where all are ticked it would be the same button twice. */}
+        {rest.length < all.length && (
+          <Button onClick={() => void take(() => dismiss(all.map((leaf) => leaf.offer)))}>
+            {t("offers.dismissAll")}
+          </Button>
+        )}
         <Button disabled={rest.length === 0} onClick={() => void take(() => dismiss(rest))}>
-          {t("offers.dismiss")}
+          {t("offers.dismiss.n", { count: rest.length })}
         </Button>
         <Button look="brand" disabled={chosen.length === 0 || act.busy} onClick={() => void go()}>
           {t("offers.resume.n", { count: chosen.length })}

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { anOffer, aRow } from "../events/fixtures.ts";
 import type { Action } from "../events/wire.ts";
-import { type Branch, build, fresh, key, leaves, lines, tickOf, toggle, wanted } from "./tree.ts";
+import {
+  askedOf,
+  type Branch,
+  build,
+  fresh,
+  key,
+  leaves,
+  lines,
+  tickOf,
+  toggle,
+  wanted,
+} from "./tree.ts";
 
 const chats = new Map([
   ["a", aRow("a", { cwd: "/w/api", title: "A" })],
@@ -111,4 +122,11 @@ describe("keys", () => {
     expect(lines(tree, closed).map((line) => line.node.label)).toEqual(["/w/api", "/w/shop", "C"]);
     expect(key("ArrowRight", lines(tree, closed), api, closed)).toEqual({ open: api });
   });
+});
+
+it("tells what a chat was last asked, not what still waits", () => {
+  const asked = { title: "A", last_prompt: "Do it" };
+  expect(askedOf(aRow("a", asked))).toBe("Do it");
+  expect(askedOf(aRow("a", { ...asked, queue_length: 1 }))).toBe(null);
+  expect(askedOf(aRow("a", { ...asked, title: null }))).toBe(null);
 });

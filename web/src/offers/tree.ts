@@ -57,6 +57,11 @@ export function build(
   return bare ? (branches[0]?.nodes ?? []) : branches;
 }
 
+/** What a chat with a title was last asked; not what still waits, which the agent never had. */
+export function askedOf(row: Row | undefined): string | null {
+  return row?.title && row.queue_length === 0 ? row.last_prompt : null;
+}
+
 export function leaves(nodes: readonly Node[]): Leaf[] {
   return nodes.flatMap((node) => (node.kind === "chat" ? [node] : leaves(node.nodes)));
 }

@@ -29,7 +29,9 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
   };
   const open = prompt.state === "open";
   const granted = prompt.answer !== null && grantOf(prompt.answer) !== null;
-  const heading = t(granted ? "prompt.granted" : `prompt.${prompt.kind}`);
+  // What nobody waits for any more asks for nothing.
+  const kind = open ? (`prompt.${prompt.kind}` as const) : (`prompt.${prompt.kind}.over` as const);
+  const heading = t(granted ? "prompt.granted" : kind);
   return (
     <section
       // What waits for a person is a landmark; a transcript may hold many that do not any more.

@@ -95,7 +95,7 @@ export function QueueList({ id }: { id: string }) {
                     ? one.attachments?.map((file) => file.name).join(", ")
                     : one.text}
                 </p>
-                <Acts acts={actsOf(one, at)} />
+                <Acts acts={actsOf(one, at)} place={at + 1} />
               </>
             )}
           </li>
@@ -106,7 +106,7 @@ export function QueueList({ id }: { id: string }) {
 }
 
 /** What can be done with a waiting message: side by side where there is room, else in a menu. */
-function Acts({ acts }: { acts: readonly Choice[] }) {
+function Acts({ acts, place }: { acts: readonly Choice[]; place: number }) {
   return (
     <>
       <span className="hidden items-center md:flex">
@@ -117,7 +117,7 @@ function Acts({ acts }: { acts: readonly Choice[] }) {
         ))}
       </span>
       <span className="md:hidden">
-        <Menu label={t("app.more")} choices={acts}>
+        <Menu label={t("queue.menu", { place })} choices={acts}>
           <Icon name="more" />
         </Menu>
       </span>

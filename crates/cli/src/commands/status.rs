@@ -6,7 +6,7 @@ use crate::clock::now;
 use crate::fault::Fault;
 use crate::prefix::short;
 use crate::reach::{Reach, Surroundings, Target, endpoint};
-use crate::rows::{list, number, shown, what, word};
+use crate::rows::{NEEDS_YOU, list, number, shown, what, word};
 use crate::text::{ago, count, line};
 
 /// What `status` is told.
@@ -47,8 +47,15 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
     if let Some((dir, _)) = &here {
         facts.push(["data".to_owned(), dir.display().to_string()]);
     }
-    let counted = [("running", "working"), ("to_resume", "to resume"), ("to_check", "to check")];
-    let counted = counted.map(|(name, words)| format!("{} {words}", number(counts, name)));
+    let needed = rows.iter().filter(|row| shown(row) == NEEDS_YOU).count() as u64;
+    let counted = [
+        // Who waits for a person does not work meanwhile.
+        (number(counts, "running").saturating_sub(needed), "working"),
+        (needed, if needed == 1 { NEEDS_YOU } else { "need you" }),
+        (number(counts, "to_resume"), "to resume"),
+        (number(counts, "to_check"), "to check"),
+    ];
+    let counted = counted.map(|(count, words)| format!("{count} {words}"));
     facts.push([
         "chats".to_owned(),
         format!("{} open: {}", number(counts, "open"), counted.join(", ")),

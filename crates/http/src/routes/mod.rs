@@ -29,7 +29,7 @@ mod turns;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -179,8 +179,9 @@ fn odd_reply(reply: &holdfast_core::input::Reply) -> Problem {
 }
 
 /// A part of the page, or nothing that is there.
-async fn page(method: Method, uri: Uri) -> Response {
-    match web::page(&method, uri.path()) {
+async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path();
+    match web::page(&method, path).or_else(|| web::nowhere(&method, path, &headers)) {
         Some(page) => page,
         None => no_such_call(uri).await.into_response(),
     }

@@ -1,6 +1,6 @@
 //! The page that is built into the program. It is static: what it shows it asks for.
 
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
@@ -23,6 +23,19 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// A file of the page, the document itself for the address of a screen, or none.
 pub(crate) fn page(method: &Method, path: &str) -> Option<Response> {
     answer(method, path, |name| Dist::get(name).map(|file| file.data.into_owned()))
+}
+
+/// The document for a person who went to an address that is none, so that the page says it and leads
+/// on. Whoever does not ask for a page, and whoever calls the API, is told as a program is.
+pub(crate) fn nowhere(method: &Method, path: &str, headers: &HeaderMap) -> Option<Response> {
+    let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let is_person = accepts.is_some_and(|accept| accept.contains("text/html"));
+    if !is_person || path == "/api" || path.starts_with("/api/") {
+        return None;
+    }
+    let mut document = page(method, "/")?;
+    *document.status_mut() = StatusCode::NOT_FOUND;
+    Some(document)
 }
 
 fn answer(method: &Method, path: &str, file: impl Fn(&str) -> Option<Vec<u8>>) -> Option<Response> {
@@ -116,6 +129,24 @@ mod tests {
     #[case("/nothing")]
     fn nothing_else_is_the_document(#[case] path: &str) {
         assert_eq!(told(path), None);
+    }
+
+    #[rstest]
+    #[case::a_person("/nowhere", "text/html,*/*;q=0.8", true)]
+    #[case::a_person_below_a_chat("/chats/a/b", "text/html", true)]
+    #[case::a_program("/nowhere", "*/*", false)]
+    #[case::a_call("/api/v1/none", "text/html", false)]
+    #[case::no_api("/api", "text/html", false)]
+    fn who_goes_nowhere_is_told_by_the_page(
+        #[case] path: &str,
+        #[case] accept: &'static str,
+        #[case] is_told: bool,
+    ) {
+        let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+        let response = nowhere(&Method::GET, path, &headers);
+        assert_eq!(response.map(|page| page.status()), is_told.then_some(StatusCode::NOT_FOUND));
+        assert!(nowhere(&Method::POST, path, &headers).is_none());
+        assert!(nowhere(&Method::GET, path, &HeaderMap::new()).is_none());
     }
 
     #[test]
