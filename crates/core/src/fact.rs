@@ -12,7 +12,7 @@ use crate::ids::{
 };
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
-use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
+use crate::provider::{Asked, Capabilities, Handle, TaskEnd, TaskKind, TurnEnd, Usage};
 use crate::time::Micros;
 
 /// A secret that keeper and host share, as hexadecimal text. Its `Debug` says nothing.
@@ -562,19 +562,4 @@ pub enum Fact {
     },
     FailureFiled(Failure),
     FailureCleared,
-}
-
-/// Why an attempt could not begin, as the public code of a failure.
-#[must_use]
-pub const fn fault_code(fault: StartFault) -> &'static str {
-    match fault {
-        StartFault::SessionNotFound => "session_not_found",
-        StartFault::NoSession => "no_session",
-        StartFault::DirectoryGone => "directory_gone",
-        StartFault::LoginNeeded => "login_needed",
-        StartFault::AgentMissing => "agent_missing",
-        StartFault::AgentMayLive => "agent_may_live",
-        StartFault::AgentRefused => "agent_refused",
-        StartFault::AgentDied => "agent_died",
-    }
 }

@@ -18,12 +18,14 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::MessageRefused { .. }
         | Fact::MessageDisproved { .. }
         | Fact::TurnOpened { .. }
+        | Fact::TurnClaimed { .. }
         | Fact::TurnEnded { .. }
         | Fact::InterruptRequested { .. }
         | Fact::ItemAdded { .. }
         | Fact::PromptOpened { .. }
         | Fact::PromptAnswered { .. }
         | Fact::TaskStarted { .. }
+        | Fact::TaskDetached { .. }
         | Fact::TaskEnded { .. }
         | Fact::OfferShown { .. }
         | Fact::FailureFiled(_) => true,
@@ -36,6 +38,10 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::ChatMuted { .. }
         | Fact::ChatSeen { .. }
         | Fact::ChatTuned { .. }
+        | Fact::SettingDeferred
+        | Fact::AgentRetuned { .. }
+        | Fact::SessionMoved { .. }
+        | Fact::StoreRead { .. }
         | Fact::ChatDeleted
         | Fact::AttachmentAdded(_)
         | Fact::AttachmentRemoved { .. }

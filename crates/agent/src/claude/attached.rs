@@ -13,10 +13,11 @@ pub(crate) fn forms(attached: &[(&str, u64)]) -> Vec<Form> {
     Takes { image: true, embedded: true }.forms(attached)
 }
 
-/// The content of a message. One without a text has no block for it: the CLI refuses an empty one.
+/// The content of a message: what is attached to it, then its text, the order that the model's maker
+/// asks for. One without a text has no block for it: the CLI refuses an empty one.
 pub(super) fn content(text: &str, attached: &[Attached<'_>]) -> Value {
     let words = (!text.trim().is_empty() || attached.is_empty()).then(|| block(text));
-    words.into_iter().chain(attached.iter().map(one)).collect()
+    attached.iter().map(one).chain(words).collect()
 }
 
 fn block(text: &str) -> Value {
@@ -60,6 +61,7 @@ mod tests {
         assert_eq!(content[2]["text"], "[Attached file \"c.pdf\" (a/b, 3 bytes), at /t/c.pdf]");
         assert!(content[3]["text"].as_str().unwrap().contains("damaged"));
         assert_eq!(super::content("hi", &[])[0]["text"], "hi");
+        assert_eq!(super::content("hi", &attached)[4]["text"], "hi", "the text comes last");
         assert_eq!(super::content("", &[]).as_array().map(Vec::len), Some(1));
     }
 }
