@@ -1,6 +1,6 @@
 import type { Browser, Page as Tab } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Attachment, Item, Page } from "../src/events/wire.ts";
+import type { Attachment, ItemPage } from "../src/events/wire.ts";
 import { accessible, context, faults, open, signedIn, until } from "./browser.ts";
 import { TestHost } from "./host.ts";
 
@@ -31,8 +31,8 @@ afterAll(async () => {
 const composer = () => page.getByRole("textbox", { name: "Message" });
 const chooser = () => page.locator('input[type="file"]');
 const beside = () => page.locator("form").getByRole("list", { name: "Attached files" });
-const kept = () => host.call<Page<Attachment, null>>("GET", `/chats/${chat}/attachments`);
-const items = () => host.call<Page<Item, number>>("GET", `/chats/${chat}/items`);
+const kept = () => host.call<{ items: Attachment[] }>("GET", `/chats/${chat}/attachments`);
+const items = () => host.call<ItemPage>("GET", `/chats/${chat}/items`);
 
 /** Gives the composer a file as a person's paste or drop does. */
 const give = (kind: "paste" | "drop", name: string) =>

@@ -1,7 +1,13 @@
 // Debian's Chromium, driven; and what every page has to be: without faults, and accessible.
 
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { expect } from "vitest";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -68,6 +74,11 @@ export async function signedIn(
   await until("the cookie", async () => (await made.cookies()).length > 0);
   if (path !== "/") await page.goto(host.url + path);
   return page;
+}
+
+/** What an agent asks in the open chat: a landmark, and a group once nobody waits for the answer. */
+export function prompts(page: Page, name: "Needs your approval" | "Asks you"): Locator {
+  return page.getByRole("region", { name }).or(page.getByRole("group", { name }));
 }
 
 /** The text of what an agent said in the open chat. */

@@ -1,7 +1,7 @@
 import type { Browser, Page as Tab } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ItemPage } from "../src/events/wire.ts";
-import { accessible, context, faults, open, said, signedIn, until } from "./browser.ts";
+import { accessible, context, faults, open, prompts, said, signedIn, until } from "./browser.ts";
 import { TestHost } from "./host.ts";
 
 const host = new TestHost();
@@ -47,7 +47,7 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
     .getByLabel("First message")
     .fill("[[think hm]] [[plan one|two]] [[say Look at `this`]] [[approve make test]]");
   await page.getByLabel("First message").press("Enter");
-  const prompt = page.getByRole("region", { name: "Needs your approval" });
+  const prompt = prompts(page, "Needs your approval");
   await prompt.waitFor();
   await accessible(page);
   await prompt.getByRole("button", { name: "Allow once" }).focus();
@@ -61,7 +61,7 @@ test("a chat is begun, and a prompt answered by keyboard", async () => {
 test("questions are answered, in one's own words too", async () => {
   await begin("Questions");
   await send("[[ask Which one?|First|Second]]");
-  const prompt = page.getByRole("region", { name: "Asks you" });
+  const prompt = prompts(page, "Asks you");
   await prompt.waitFor();
   await accessible(page);
   const second = prompt.getByText("Second");

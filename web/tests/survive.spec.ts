@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { accessible, context, faults, open, said, signedIn, until } from "./browser.ts";
+import { accessible, context, faults, open, prompts, said, signedIn, until } from "./browser.ts";
 import { TestHost } from "./host.ts";
 
 let host: TestHost;
@@ -101,7 +101,7 @@ test("of two tabs that answer one wins, and the other is told", async () => {
   const chat = await host.chat({ title: "Race", message: "[[approve deploy]]" });
   const one = await signedIn(await context(browser), host, `/chats/${chat}`);
   const two = await signedIn(await context(browser), host, `/chats/${chat}`);
-  const card = (page: typeof one) => page.getByRole("region", { name: "Needs your approval" });
+  const card = (page: typeof one) => prompts(page, "Needs your approval");
   await card(two).getByRole("button", { name: "Reject" }).waitFor();
   // The second tab answers before it can know of the first answer.
   let first = Promise.resolve();

@@ -3,12 +3,12 @@
 //! the spool, so that a host which comes back after a kill reads on in the middle of anything.
 
 use holdfast_core::frame::Outgoing;
-use holdfast_core::ids::{AttemptId, FrameNo};
+use holdfast_core::ids::{AttemptId, FrameNo, MessageId};
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
-use holdfast_core::provider::{Handle, ProviderEvent, StartFault};
+use holdfast_core::provider::{Handle, ProviderEvent};
 use serde::{Deserialize, Serialize};
 
-use crate::{acp, claude};
+use crate::{acp, claude, codex};
 
 /// The version of what [`CodecState::to_bytes`] writes.
 const STATE_VERSION: u32 = 1;
@@ -52,6 +52,13 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode, in the agent's own words. Asked for only where the agent lists it.
     pub mode: Option<String>,
+    /// Messages that the agent's store is to be asked for, where it knows them by their ids; the last
+    /// is the newest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sought: Vec<MessageId>,
+    /// How many messages the session is known to hold, those in doubt excepted.
+    #[serde(default)]
+    pub holds: u64,
     /// The attempt and its ordinal in the chat: agents that take their ids from the host get them from
     /// here.
     #[serde(default = "no_attempt")]
@@ -242,6 +249,8 @@ pub enum CodecState {
     Acp(Box<acp::State>),
     /// Claude Code.
     Claude(Box<claude::State>),
+    /// The app-server of Codex.
+    Codex(Box<codex::State>),
     /// A kind that this build has no codec for; nothing is read, nothing is written.
     Absent(AgentKind),
 }
@@ -277,9 +286,8 @@ impl CodecState {
                 (Self::Claude(Box::new(state)), events)
             }
             AgentKind::Codex => {
-                let text = "This build has no codec for this kind of agent.".to_owned();
-                let event = ProviderEvent::StartFailed { fault: StartFault::AgentRefused, text };
-                (Self::Absent(kind), vec![event])
+                let (state, events) = codex::State::start(spec);
+                (Self::Codex(Box::new(state)), events)
             }
         }
     }
@@ -290,6 +298,7 @@ impl CodecState {
         match self {
             Self::Acp(state) => state.step(input),
             Self::Claude(state) => state.step(input),
+            Self::Codex(state) => state.step(input),
             Self::Absent(_) => Vec::new(),
         }
     }
@@ -309,6 +318,7 @@ impl CodecState {
         match self {
             Self::Acp(state) => state.encode(frame, out, content),
             Self::Claude(state) => state.encode(frame, out, content),
+            Self::Codex(state) => state.encode(frame, out, content),
             Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
         }
     }
@@ -319,7 +329,8 @@ impl CodecState {
     pub fn forms(&self, attached: &[(&str, u64)]) -> Vec<Form> {
         match self {
             Self::Acp(state) => state.forms(attached),
-            Self::Claude(state) => state.forms(attached),
+            Self::Claude(_) => claude::forms(attached),
+            Self::Codex(_) => codex::forms(attached),
             Self::Absent(_) => vec![Form::Link; attached.len()],
         }
     }
@@ -375,19 +386,9 @@ mod tests {
 
     #[test]
     fn an_agent_without_a_codec_is_refused_and_not_spoken_with() {
-        let spec = SessionSpec {
-            cwd: "/".to_owned(),
-            handle: None,
-            fork_of: None,
-            history: History::Ask,
-            model: None,
-            mode: None,
-            attempt: no_attempt(),
-        };
-        let (mut state, events) = CodecState::start(AgentKind::Codex, &spec);
-        assert!(matches!(events.as_slice(), [ProviderEvent::StartFailed { .. }]));
+        let mut state = CodecState::Absent(AgentKind::Claude);
         assert_eq!(state.step(Inward::Line(b"{}")), []);
         let encoded = state.encode(FrameNo(1), &Outgoing::Interrupt, &Content::default());
-        assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Codex })));
+        assert!(matches!(encoded, Err(EncodeError::NoCodec { kind: AgentKind::Claude })));
     }
 }

@@ -24,8 +24,13 @@ use holdfast_core::provider::{Asked, PromptKind, ProviderEvent};
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
 
-/// The session that stands when the first line of the input comes.
+/// What makes the session of a kind stand before the first line of the input comes.
 const STARTED: [&[u8]; 2] = [br#"{"id":1,"result":{}}"#, br#"{"id":2,"result":{"sessionId":"s"}}"#];
+const CODEX_STARTED: [&[u8]; 3] = [
+    br#"{"id":1,"result":{}}"#,
+    br#"{"id":3,"result":{}}"#,
+    br#"{"id":4,"result":{"thread":{"id":"s"}}}"#,
+];
 
 /// The same, of Claude Code.
 const CLAUDE_STARTED: [&[u8]; 1] =
@@ -55,6 +60,15 @@ pub fn claude(data: &[u8]) {
     play(AgentKind::Claude, &CLAUDE_STARTED, data);
 }
 
+/// Plays the input to a codec of Codex whose thread `s` stands.
+///
+/// # Panics
+///
+/// As [`acp`].
+pub fn codex(data: &[u8]) {
+    play(AgentKind::Codex, &CODEX_STARTED, data);
+}
+
 fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
     let spec = SessionSpec {
         cwd: "/".to_owned(),
@@ -63,6 +77,8 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     };
     let (state, events) = CodecState::start(kind, &spec);
@@ -207,6 +223,7 @@ impl Run {
                 | ProviderEvent::Ready { .. }
                 | ProviderEvent::StartFailed { .. }
                 | ProviderEvent::ReplayEnded { .. }
+                | ProviderEvent::StoreAnswered { .. }
                 | ProviderEvent::MessageTaken { .. }
                 | ProviderEvent::TurnClaimed { .. }
                 | ProviderEvent::MessageFailed { .. }

@@ -1,5 +1,5 @@
 //! JSON-RPC 2.0 over lines, as the agents speak it: what comes in is told apart by what it has, not
-//! by what it should have, and what goes out is one line.
+//! by what it should have, and what goes out is one line, in the [`Dialect`] of its agent.
 
 use std::borrow::Cow;
 
@@ -21,6 +21,24 @@ pub const REQUEST_CANCELLED: i64 = -32800;
 /// Bytes of the JSON text of a peer's request id. It has to be kept and given back exactly, so a
 /// longer one is refused.
 pub const REQUEST_ID_BYTES_MAX: usize = 256;
+
+/// Whether a line of ours names the version of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `"jsonrpc":"2.0"` comes first.
+    Named,
+    /// It does not (the app-server of Codex).
+    Bare,
+}
+
+impl Dialect {
+    const fn member(self) -> &'static str {
+        match self {
+            Self::Named => r#""jsonrpc":"2.0","#,
+            Self::Bare => "",
+        }
+    }
+}
 
 /// One line of a peer.
 #[derive(Debug)]
@@ -189,34 +207,42 @@ fn surrogate(text: &str) -> Option<Half> {
     }
 }
 
-/// A request of ours as one line.
-///
-/// # Errors
-///
-/// When the parameters are no JSON.
-pub fn request(id: u64, method: &str, params: &str) -> Result<Vec<u8>, serde_json::Error> {
-    let method = serde_json::to_string(method)?;
-    checked(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#))
-}
+impl Dialect {
+    /// A request of ours as one line.
+    ///
+    /// # Errors
+    ///
+    /// When the parameters are no JSON.
+    pub fn request(
+        self,
+        id: u64,
+        method: &str,
+        params: &str,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let (version, method) = (self.member(), serde_json::to_string(method)?);
+        checked(format!(r#"{{{version}"id":{id},"method":{method},"params":{params}}}"#))
+    }
 
-/// A notification of ours as one line.
-///
-/// # Errors
-///
-/// When the parameters are no JSON.
-pub fn notification(method: &str, params: &str) -> Result<Vec<u8>, serde_json::Error> {
-    let method = serde_json::to_string(method)?;
-    checked(format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#))
-}
+    /// A notification of ours as one line.
+    ///
+    /// # Errors
+    ///
+    /// When the parameters are no JSON.
+    pub fn notification(self, method: &str, params: &str) -> Result<Vec<u8>, serde_json::Error> {
+        let (version, method) = (self.member(), serde_json::to_string(method)?);
+        checked(format!(r#"{{{version}"method":{method},"params":{params}}}"#))
+    }
 
-/// A reply of ours as one line. `id` is JSON text, `member` is the whole member `"result":…` or
-/// `"error":…`.
-///
-/// # Errors
-///
-/// When id or member are no JSON.
-pub fn reply(id: &str, member: &str) -> Result<Vec<u8>, serde_json::Error> {
-    checked(format!(r#"{{"jsonrpc":"2.0","id":{id},{member}}}"#))
+    /// A reply of ours as one line. `id` is JSON text, `member` is the whole member `"result":…` or
+    /// `"error":…`.
+    ///
+    /// # Errors
+    ///
+    /// When id or member are no JSON.
+    pub fn reply(self, id: &str, member: &str) -> Result<Vec<u8>, serde_json::Error> {
+        let version = self.member();
+        checked(format!(r#"{{{version}"id":{id},{member}}}"#))
+    }
 }
 
 /// The member of a reply that refuses a request.
@@ -317,12 +343,20 @@ mod tests {
 
     #[test]
     fn no_line_break_leaves_in_a_frame() {
-        assert!(
-            request(1, "m\n", "{}")
-                .is_ok_and(|line| line.iter().filter(|b| **b == b'\n').count() == 1)
-        );
-        assert!(request(1, "m", "{\n}").is_err());
-        assert!(request(1, "m", "{").is_err());
-        assert!(reply("1", r#""result":{}},{"#).is_err());
+        for dialect in [Dialect::Named, Dialect::Bare] {
+            let line = dialect.request(1, "m\n", "{}").unwrap();
+            assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
+            assert!(dialect.request(1, "m", "{\n}").is_err());
+            assert!(dialect.request(1, "m", "{").is_err());
+            assert!(dialect.reply("1", r#""result":{}},{"#).is_err());
+        }
+    }
+
+    #[test]
+    fn a_bare_line_names_no_version() {
+        let named = Dialect::Named.notification("m", "{}").unwrap();
+        assert_eq!(named, b"{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{}}\n");
+        let bare = Dialect::Bare.notification("m", "{}").unwrap();
+        assert_eq!(bare, b"{\"method\":\"m\",\"params\":{}}\n");
     }
 }

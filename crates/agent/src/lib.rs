@@ -4,10 +4,13 @@ pub mod acp;
 mod attached;
 pub mod claude;
 pub mod codec;
+pub mod codex;
 pub mod demo;
 pub mod fuzz;
 pub mod jsonrpc;
 
+mod attached;
+mod faults;
 mod noise;
 mod ordinals;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What this codec cannot read: kept and shown, each with a reason, up to a bound.
+//! What a codec cannot read: kept and shown, each with a reason, up to a bound.
 
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::limits::UNRECOGNISED_BYTES_MAX;

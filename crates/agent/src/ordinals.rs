@@ -31,9 +31,12 @@ impl Ordinals {
 /// digests, because they may be long. It is stored, so it never changes. An agent that makes two ids
 /// collide mixes up its own items only.
 pub(crate) fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    digest_on(0xcbf2_9ce4_8422_2325, bytes)
+}
+
+/// The digest of what has the digest `before`, and then these bytes.
+pub(crate) fn digest_on(before: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(before, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The digest of an id within a session other than the chat's own.

@@ -13,6 +13,9 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::Wants(ProtocolFrame::Request { method, .. }) => {
                 writeln!(all, "wants {method}")
             }
+            ProviderEvent::Wants(ProtocolFrame::Notification { method, .. }) => {
+                writeln!(all, "tells {method}")
+            }
             ProviderEvent::Wants(ProtocolFrame::Reply { id, outcome }) => {
                 writeln!(all, "reply {id} {outcome}")
             }
@@ -22,6 +25,9 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::StartFailed { fault, text } => writeln!(all, "failed {fault:?} {text}"),
             ProviderEvent::ReplayEnded { messages, last } => {
                 writeln!(all, "replay ended {messages} {}", last.as_deref().unwrap_or("-"))
+            }
+            ProviderEvent::StoreAnswered { message, held } => {
+                writeln!(all, "store: {message} {held}")
             }
             ProviderEvent::ItemOpened { item, kind, body, .. } => match body {
                 Body::Unrecognised { reason } => writeln!(all, "{item} unrecognised {reason}"),

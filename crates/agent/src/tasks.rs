@@ -1,5 +1,5 @@
-//! Background work: told by `_holdfast/task` of the demo agent, or by codex-acp as subagents with
-//! sessions of their own.
+//! The live background tasks of an attempt, whatever the agent calls them: each is told once when it
+//! begins and once when it ends.
 
 use holdfast_core::limits::{LIVE_TASKS_MAX, label};
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind};
@@ -47,7 +47,7 @@ struct Nameless {
 /// Whether a task can be stopped by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// By `_holdfast/task_stop`.
+    /// By naming it to the agent.
     ById,
     /// Not.
     No,

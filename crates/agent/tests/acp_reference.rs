@@ -25,6 +25,8 @@ impl Talk {
             history,
             model: Some("m2".to_owned()),
             mode: Some("plan".to_owned()),
+            sought: Vec::new(),
+            holds: 0,
             attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         };
         let (state, events) = CodecState::start(AgentKind::Acp, &spec);

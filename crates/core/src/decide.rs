@@ -123,6 +123,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         }
         ProviderEvent::StartFailed { fault, text } => attempt::start_failed(d, fault, &text),
         ProviderEvent::ReplayEnded { messages, last } => replay::ended(d, messages, last),
+        ProviderEvent::StoreAnswered { message, held } => replay::answered(d, message, held),
         ProviderEvent::ItemOpened { item, kind, role, body } => {
             let item = d.own_item(item);
             turn::item_opened(d, item, kind, role, body);

@@ -5,9 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
+use crate::fork::Fork;
 use crate::frame::{Answer, Outgoing};
 use crate::ids::{
-    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+    AttachmentId, AttemptId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
 };
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
@@ -195,39 +196,6 @@ pub enum OfferEnd {
     Finished,
     /// A newer stop of the same chat took its place.
     Replaced,
-}
-
-/// What another chat begins with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fork {
-    /// The chat that it is forked from.
-    pub from: ChatId,
-    /// The place of the last item that both have.
-    pub at: u64,
-    /// The session that its own is a copy of.
-    pub handle: Handle,
-    /// How many messages that session holds at most.
-    pub messages: u64,
-    /// The ordinal of the last attempt.
-    pub attempts: u32,
-    /// The number of the last turn.
-    pub turns: u32,
-    /// The number of the last item of the host's own.
-    pub host_items: u32,
-    /// The attachments that its messages name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<ForkedFile>,
-}
-
-/// An attachment that both chats of a fork have, each a file of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ForkedFile {
-    /// Its id.
-    pub id: AttachmentId,
-    /// How many bytes it has.
-    pub bytes: u64,
-    /// A message that names it.
-    pub named: MessageId,
 }
 
 /// A past-tense event in the journal of one chat.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::activity::{Activity, shown};
 use crate::attachment::Held;
-use crate::fact::{Fact, ForkedFile};
+use crate::fact::Fact;
+use crate::fork::ForkedFile;
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,

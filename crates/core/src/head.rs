@@ -252,12 +252,12 @@ pub struct Settled {
     pub before: u64,
     /// Whether the machine went since, so that the agent may have lost it.
     pub suspect: bool,
-    /// The attempt and the frame in which the agent got it, where it was settled within the attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed: Option<(AttemptId, FrameNo)>,
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,
+    /// The attempt and the frame in which the agent got it, where it was settled within the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<(AttemptId, FrameNo)>,
 }
 
 /// The turn that runs.

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
-use crate::fact::{Author, Death, Fork, Secret, StopWhy};
+use crate::fact::{Author, Death, Secret, StopWhy};
+use crate::fork::Fork;
 use crate::frame::Answer;
 use crate::ids::{
     AttachmentId, AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId,

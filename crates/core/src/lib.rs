@@ -8,6 +8,7 @@ pub mod decide;
 pub mod effect;
 pub mod fact;
 pub mod fold;
+pub mod fork;
 pub mod frame;
 pub mod head;
 pub mod ids;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::FrameNo;
+use crate::ids::{FrameNo, MessageId};
 use crate::item::{Body, Field, ItemKind, Role};
 
 /// The agent's own session id: a root that a resume keeps and a leaf that moves on. Another root
@@ -64,10 +64,10 @@ impl Capabilities {
         steer: false,
         stop_task: false,
         own_turns_end: false,
+        forks: Forks::Nowhere,
         retune: false,
         keeps_prompts: false,
         change_input: false,
-        forks: Forks::Nowhere,
     };
 }
 
@@ -78,6 +78,13 @@ impl Capabilities {
 pub enum ProtocolFrame {
     /// A request of ours.
     Request {
+        /// The method.
+        method: String,
+        /// The parameters, as JSON text.
+        params: String,
+    },
+    /// Something that we tell the agent, and that it does not answer.
+    Notification {
         /// The method.
         method: String,
         /// The parameters, as JSON text.
@@ -279,6 +286,13 @@ pub enum ProviderEvent {
         messages: u64,
         /// The [`crate::digest`] of the text of the last of them.
         last: Option<String>,
+    },
+    /// The agent's own store was asked for one message by its id.
+    StoreAnswered {
+        /// The message.
+        message: MessageId,
+        /// Whether the store holds it.
+        held: bool,
     },
     /// An item begins.
     ItemOpened {

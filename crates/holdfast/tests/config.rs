@@ -84,7 +84,7 @@ fn agents(place: &Place) -> Vec<u32> {
 #[test]
 fn a_kind_that_cannot_be_driven_and_a_misspelt_key_stop_the_start() {
     for (wrong, says) in [
-        ("[agents.c]\nkind = \"codex\"\ncommand = [\"codex\"]\n", ":2: agents.c.kind is \"codex\""),
+        ("[agents.c]\nkind = \"gemini\"\ncommand = [\"g\"]\n", ":2: unknown variant `gemini`"),
         ("\n[idle]\nrelase-minutes = 1\n", ":3: unknown key \"idle.relase-minutes\": did you mean"),
     ] {
         let dir = tempfile::tempdir().unwrap();

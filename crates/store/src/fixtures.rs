@@ -5,9 +5,10 @@
 use holdfast_core::activity::{Lead, Leftover};
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{
-    Author, Death, Evidence, Fact, Fork, ForkedFile, OfferEnd, Paused, Place, RefusedWhy, Secret,
-    StopWhy, WithdrawnWhy,
+    Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
+    WithdrawnWhy,
 };
+use holdfast_core::fork::{Fork, ForkedFile};
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer, Setting};
 use holdfast_core::ids::{
     AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
@@ -250,6 +251,10 @@ fn attempts() -> Vec<Fact> {
         },
         issued(Outgoing::Protocol(ProtocolFrame::Request {
             method: text("initialize"),
+            params: text("{}"),
+        })),
+        issued(Outgoing::Protocol(ProtocolFrame::Notification {
+            method: text("initialized"),
             params: text("{}"),
         })),
         issued(Outgoing::Protocol(ProtocolFrame::Reply {

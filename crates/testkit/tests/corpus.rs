@@ -16,6 +16,7 @@ type Hook = fn(&[u8]);
 const TARGETS: &[(&str, Hook)] = &[
     ("acp_codec", holdfast_agent::fuzz::acp),
     ("claude_codec", holdfast_agent::fuzz::claude),
+    ("codex_codec", holdfast_agent::fuzz::codex),
     ("codec_state", holdfast_agent::fuzz::acp_restored),
     ("keeper_protocol", holdfast_keeper::fuzz::protocol),
     ("spool_reader", holdfast_keeper::fuzz::spool),
@@ -81,6 +82,11 @@ fn lines_of_claude_code() {
 #[test]
 fn lines_of_an_agent() {
     run("acp_codec");
+}
+
+#[test]
+fn lines_of_codex() {
+    run("codex_codec");
 }
 
 #[test]

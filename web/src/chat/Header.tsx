@@ -9,6 +9,9 @@ import { useAct } from "../events/act.ts";
 import { know, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import type { ChatChange, Row } from "../events/wire.ts";
+import { fork } from "../forks/fork.ts";
+import { ForkedFrom } from "../forks/Origin.tsx";
+import { GrantsDialog } from "../grants/GrantsDialog.tsx";
 import { t } from "../i18n/t.ts";
 import { FaultLine } from "../ui/FaultLine.tsx";
 import { Icon } from "../ui/Icon.tsx";
@@ -17,7 +20,7 @@ import { CloseDialog } from "./CloseDialog.tsx";
 
 /** The name of a chat, its state, and what can be done with all of it. */
 export function Header({ row }: { row: Row }) {
-  const [asking, setAsking] = useState<"edit" | "close" | "delete" | null>(null);
+  const [asking, setAsking] = useState<"edit" | "grants" | "close" | "delete" | null>(null);
   const act = useAct();
   const at = { chat: row.id };
   const change = async (body: ChatChange) => {
@@ -46,6 +49,8 @@ export function Header({ row }: { row: Row }) {
       label: t(row.muted ? "chat.unmute" : "chat.mute"),
       act: () => void change({ muted: !row.muted }),
     },
+    { label: t("fork.fork"), act: () => void act.run(() => fork(row.id)) },
+    { label: t("grants.menu"), act: () => setAsking("grants") },
     ...(open ? [{ label: t("chat.markUnread"), act: () => void markUnread() }] : []),
     ...(running ? [{ label: t("chat.stopAgent"), act: () => void stopAgent() }] : []),
     ...(open ? [{ label: t("chat.closeChat"), act: () => setAsking("close") }] : []),
@@ -61,7 +66,15 @@ export function Header({ row }: { row: Row }) {
             className="line-clamp-2 text-sm wrap-anywhere text-soft md:line-clamp-1"
             title={row.cwd}
           >
-            <Dot row={row} /> {factsOf(row).join(" · ")}
+            <Dot row={row} /> {agentOf(row).join(" · ")}
+            {row.forked_from && (
+              <>
+                {" · "}
+                <ForkedFrom chat={row.forked_from} />
+              </>
+            )}
+            {" · "}
+            {placeOf(row).join(" · ")}
           </p>
         </div>
         {row.pinned && <Sign name="pin" word={t("row.pinned")} />}
@@ -72,6 +85,7 @@ export function Header({ row }: { row: Row }) {
       </div>
       <FaultLine act={act} />
       <EditDialog row={row} open={asking === "edit"} onClose={() => setAsking(null)} />
+      <GrantsDialog row={row} open={asking === "grants"} onClose={() => setAsking(null)} />
       <CloseDialog row={row} open={asking === "close"} onClose={() => setAsking(null)} />
       <DeleteDialog
         row={asking === "delete" ? row : null}
@@ -82,11 +96,15 @@ export function Header({ row }: { row: Row }) {
   );
 }
 
-/** The agent, with what it works and where. */
-function factsOf(row: Row): string[] {
+/** The agent, with what it works. */
+function agentOf(row: Row): string[] {
+  return [row.agent, ...[row.model, row.mode].filter((word) => word !== null)];
+}
+
+/** Where it works, and where the chat was put. */
+function placeOf(row: Row): string[] {
   const folder = row.folder ? [t("chat.inFolder", { folder: row.folder })] : [];
-  const tuned = [row.model, row.mode].filter((word) => word !== null);
-  return [row.agent, ...tuned, row.cwd, ...folder, ...row.tags.map((tag) => `#${tag}`)];
+  return [row.cwd, ...folder, ...row.tags.map((tag) => `#${tag}`)];
 }
 
 function Sign({ name, word }: { name: "pin" | "mute"; word: string }) {

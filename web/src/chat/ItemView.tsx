@@ -1,6 +1,7 @@
 import { memo } from "react";
 import type { Entry } from "../events/state.ts";
 import type { Item } from "../events/wire.ts";
+import { ForkedNotice } from "../forks/Origin.tsx";
 import { t, tword } from "../i18n/t.ts";
 import { PromptCard } from "../prompts/PromptCard.tsx";
 import { Attachments } from "./Attachments.tsx";
@@ -129,6 +130,13 @@ function Plan({ item }: { item: Item }) {
 }
 
 function Notice({ item }: { item: Item }) {
+  const from = item.notice?.kind === "forked" ? item.notice.chat : null;
+  if (from)
+    return (
+      <Line>
+        <ForkedNotice chat={from} />
+      </Line>
+    );
   const { kind, cause, code } = item.notice ?? { kind: "", cause: null, code: null };
   const params = { kind, cause: tword("cause", cause ?? "unknown"), code: code ?? "" };
   const detail = item.text && item.text.length > 0 ? item.text : null;

@@ -2,6 +2,8 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { chatPath, go } from "../app/route.ts";
 import { loadNewer, loadOlder, useHost } from "../events/host.ts";
+import { ForkHere } from "../forks/ForkHere.tsx";
+import { Earlier } from "../forks/Origin.tsx";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
@@ -38,6 +40,7 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
     scrollEndThreshold: NEAR_END,
   });
   const shown = list.getVirtualItems();
+  const last = items.length + sending.length - 1;
   // A place that a search led to is gone to once, when it is here.
   const found = at === null ? -1 : items.findIndex((item) => item.seq >= at);
   const went = useRef(false);
@@ -125,8 +128,10 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
                 className="absolute inset-x-0 top-0 px-3 py-1.5 md:px-5"
                 style={{ transform: `translateY(${line.start}px)` }}
               >
+                {line.index === 0 && item && <Earlier id={id} first={item.seq} />}
                 {line.index === found && <FoundHere told={told} />}
                 {item && <ItemView chat={id} agent={agent} item={item} />}
+                {item && line.index === last && <ForkHere chat={id} last={item} />}
                 {write?.message && <Sending text={write.message.text} />}
               </li>
             );

@@ -24,6 +24,7 @@ export const ChatLine = memo(function ChatLine({ row }: { row: Row }) {
             {nameOf(row)}
           </span>
           <span className="flex shrink-0 items-center gap-1 self-center text-xs text-soft">
+            {row.forked_from && <Sign name="fork" word={t("row.forked")} />}
             {row.pinned && <Sign name="pin" word={t("row.pinned")} />}
             {row.muted && <Sign name="mute" word={t("row.muted")} />}
             {ago(row.updated_at, now)}
@@ -52,7 +53,7 @@ export const ChatLine = memo(function ChatLine({ row }: { row: Row }) {
 });
 
 /** A picture that says a word. */
-function Sign({ name, word }: { name: "pin" | "mute"; word: string }) {
+function Sign({ name, word }: { name: "fork" | "pin" | "mute"; word: string }) {
   return (
     <span title={word} className="[&_svg]:size-3.5">
       <Icon name={name} />

@@ -198,6 +198,8 @@ export async function loadOpen(): Promise<void> {
     const begin = open.at === null ? {} : { before: open.at + AROUND / 2, limit: AROUND };
     const first = open.before === undefined ? loadPage(begin) : null;
     await Promise.all([first, loadQueue(chat)]);
+    // A place before the first that a transcript has leads to that.
+    if (open.at !== null && state.open?.items.length === 0) await loadNewer();
   } catch (fault) {
     if (fault instanceof Refused && fault.problem.code === "chat_not_found") set({ missing: chat });
     else stopped(fault, loadOpen);
@@ -214,8 +216,7 @@ async function loadPage(query: { before?: number; limit?: number }): Promise<voi
   const open = state.open;
   if (!open) return;
   const page = await call(to("GET", "/chats/{chat}/items", { at: { chat: open.id }, query }));
-  // Somebody may have gone on to another place.
-  if (state.open?.at === open.at) set(apply.page(state, open.id, page));
+  set(apply.page(state, open.id, page, open));
 }
 
 /** A page at a time, in one direction. */
@@ -244,7 +245,7 @@ export const loadOlder = oneByOne(async () => {
 /** Asks for the page after what is here, where that is not the end. */
 export const loadNewer = oneByOne(async () => {
   const open = state.open;
-  const after = open?.items.at(-1)?.seq;
+  const after = open?.items.at(-1)?.seq ?? (open?.before === null ? 0 : undefined);
   if (!open || open.beyond === null || after === undefined) return;
   const query = { after };
   const page = await call(to("GET", "/chats/{chat}/items", { at: { chat: open.id }, query }));

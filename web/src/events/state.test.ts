@@ -33,6 +33,25 @@ describe("items", () => {
     expect(older.open?.before).toBeNull();
   });
 
+  it("end upwards at an empty page, whatever the first place is", () => {
+    const first = apply.page(looking(), "c", { items: [anItem("i21", 21, "21")], next: 21 });
+    expect(first.open?.before).toBe(21);
+    const ended = apply.page(first, "c", { items: [], next: null });
+    expect(ended.open?.before).toBeNull();
+    expect(texts(ended)).toEqual(["21"]);
+  });
+
+  it("that were asked for before others came in their place are not taken", () => {
+    const asked = apply.page(looking(), "c", { items: [anItem("i5", 5, "5")], next: 5 });
+    const told = { ...aSnapshot(), items: [{ ...anItem("i90", 90, "90"), chat: "c" }] };
+    const now = apply.snapshot(asked, told);
+    for (const items of [[], [anItem("i4", 4, "4")]]) {
+      expect(apply.page(now, "c", { items, next: null }, asked.open)).toBe(now);
+    }
+    const [end, elsewhere] = [looking(), apply.look(looking(), "c", 3)];
+    expect(apply.page(elsewhere, "c", { items: [], next: null }, end.open)).toBe(elsewhere);
+  });
+
   it("that changed far before the first page leave no hole", () => {
     const early = apply.changes(looking(), [item(anItem("i2", 2, "two"))]);
     const state = apply.page(early, "c", { items: [anItem("i9", 9, "nine")], next: 9 });

@@ -102,12 +102,18 @@ export function snapshot(state: State, told: Snapshot): State {
   };
 }
 
-/** A page of the transcript that was asked for: the newest one, or one before what is here. */
-export function page(state: State, chat: string, got: ItemPage): State {
+/**
+ * A page of the transcript that was asked for: the newest one, or one before what was here when it
+ * was `asked` for. Meanwhile somebody may have gone on to another place, or a snapshot have put other
+ * items there: it is not taken then.
+ */
+export function page(state: State, chat: string, got: ItemPage, asked = state.open): State {
   const open = state.open;
-  if (open?.id !== chat) return state;
+  if (open?.id !== chat || open.at !== asked?.at || open.before !== asked.before) return state;
   const first = open.items[0];
-  const older = !first || (got.items[0] && got.items[0].seq < first.seq);
+  // Not every transcript begins at the first place: nothing lies before an empty page.
+  const oldest = got.items[0];
+  const older = !first || !oldest || oldest.seq < first.seq;
   const before = older || open.before === undefined ? got.next : open.before;
   // What changed long before the first page, while it was asked for, comes with its own page.
   const from = open.before === undefined ? (got.items[0]?.seq ?? 0) : 0;

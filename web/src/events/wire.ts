@@ -21,6 +21,7 @@ export type Found = Schemas["Found"];
 export type FoundItem = Schemas["FoundItem"];
 export type Frame = Schemas["Frame"];
 export type Full = Schemas["Full"];
+export type Grant = Schemas["Grant"];
 export type Item = Schemas["Item"];
 export type ItemPage = Schemas["ItemPage"];
 export type Leftover = Schemas["Leftover"];

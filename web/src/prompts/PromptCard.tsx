@@ -4,6 +4,7 @@ import { Refused } from "../events/api.ts";
 import { write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import type { Answered, Prompt } from "../events/wire.ts";
+import { grantOf, keptOption } from "../grants/answer.ts";
 import { t, tword } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { FaultLine } from "../ui/FaultLine.tsx";
@@ -27,10 +28,13 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
     }
   };
   const open = prompt.state === "open";
-  const heading = t(`prompt.${prompt.kind}`);
+  const granted = prompt.answer !== null && grantOf(prompt.answer) !== null;
+  const heading = t(granted ? "prompt.granted" : `prompt.${prompt.kind}`);
   return (
     <section
-      aria-label={heading}
+      // What waits for a person is a landmark; a transcript may hold many that do not any more.
+      role={open ? undefined : "group"}
+      aria-label={`${heading}: ${prompt.label}`}
       className={`rounded-lg border-2 px-4 py-3 ${open ? "border-warn bg-warn-ground" : "border-edge"}`}
     >
       <h3 className={`text-sm font-semibold ${open ? "text-warn" : "text-soft"}`}>{heading}</h3>
@@ -59,28 +63,41 @@ function Open({ prompt, onAnswer }: { prompt: Prompt; onAnswer: (body: Answer) =
   if (prompt.questions) {
     return <Questions questions={prompt.questions} label={prompt.label} onAnswer={onAnswer} />;
   }
+  const kept = keptOption(prompt);
+  const hint = `${prompt.id}-kept`;
   return (
-    <p className="mt-2 flex flex-wrap gap-2">
-      {prompt.options.map((option) => (
-        <Button
-          key={option.id}
-          look={option.kind === "allow_once" ? "brand" : "plain"}
-          onClick={() => onAnswer({ option: option.id })}
-        >
-          {option.label}
-        </Button>
-      ))}
-    </p>
+    <>
+      <p className="mt-2 flex flex-wrap gap-2">
+        {prompt.options.map((option) => (
+          <Button
+            key={option.id}
+            look={option.kind === "allow_once" ? "brand" : "plain"}
+            aria-describedby={option === kept ? hint : undefined}
+            onClick={() => onAnswer({ option: option.id })}
+          >
+            {option.label}
+          </Button>
+        ))}
+      </p>
+      {kept && (
+        <p id={hint} className="mt-1.5 text-sm text-soft">
+          {t("prompt.kept", { option: kept.label })}
+        </p>
+      )}
+    </>
   );
 }
 
 function Given({ prompt, answer }: { prompt: Prompt; answer: Answered }) {
   const said = saidOf(prompt, answer) ?? t("prompt.cancelled");
+  const grant = grantOf(answer);
   return (
     <p className="mt-1 text-sm wrap-anywhere">
-      {answer.device
-        ? t("prompt.answered.by", { device: answer.device, answer: said })
-        : t("prompt.answered", { answer: said })}
+      {grant
+        ? t("prompt.answered.grant", { grant, answer: said })
+        : answer.device
+          ? t("prompt.answered.by", { device: answer.device, answer: said })
+          : t("prompt.answered", { answer: said })}
       <span className="text-soft"> · {tword("life", answer.life)}</span>
     </p>
   );

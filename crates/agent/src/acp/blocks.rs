@@ -4,17 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::wire;
-use crate::attached::Takes;
+use crate::attached::lost;
 use crate::codec::{Attached, Given};
-
-/// What the reply to `initialize` says that the agent takes.
-pub(super) fn takes(told: Option<&wire::PromptCapabilities<'_>>) -> Takes {
-    told.map_or_else(Takes::default, |told| Takes {
-        image: wire::declared(told.image),
-        embedded: wire::declared(told.embedded),
-    })
-}
 
 /// The blocks of a prompt. A message without a text has no block for it: some agents refuse an
 /// empty one.
@@ -41,12 +32,6 @@ fn block(attached: &Attached<'_>) -> Value {
             "mimeType": media_type,
             "size": bytes,
         }),
-        Given::Lost => {
-            let text = format!(
-                "[The attached file {name:?} ({media_type}, {bytes} bytes) is damaged on the disk of \
-                 the host and could not be given to you.]"
-            );
-            json!({ "type": "text", "text": text })
-        }
+        Given::Lost => json!({ "type": "text", "text": lost(attached) }),
     }
 }

@@ -7,8 +7,10 @@ use serde_json::json;
 
 use super::{State, blocks, prompts};
 use crate::codec::{Content, EncodeError, Form};
-use crate::jsonrpc;
+use crate::jsonrpc::Dialect;
 use crate::tasks::Target;
+
+const NAMED: Dialect = Dialect::Named;
 
 impl State {
     /// The bytes of a frame.
@@ -24,23 +26,26 @@ impl State {
     ) -> Result<Vec<u8>, EncodeError> {
         let line = match out {
             Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
-                jsonrpc::request(frame.0, method, params)
+                NAMED.request(frame.0, method, params)
             }
-            Outgoing::Protocol(ProtocolFrame::Reply { id, outcome }) => jsonrpc::reply(id, outcome),
+            Outgoing::Protocol(ProtocolFrame::Notification { method, params }) => {
+                NAMED.notification(method, params)
+            }
+            Outgoing::Protocol(ProtocolFrame::Reply { id, outcome }) => NAMED.reply(id, outcome),
             Outgoing::Message { message: _ } => {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
                 let prompt = blocks::prompt(text, content.attached);
                 let params = json!({ "sessionId": self.named(frame)?, "prompt": prompt });
-                jsonrpc::request(frame.0, "session/prompt", &params.to_string())
+                NAMED.request(frame.0, "session/prompt", &params.to_string())
             }
             Outgoing::Answer { prompt, answer } => {
                 let gone = EncodeError::PromptGone { prompt: prompt.n };
                 let row = self.prompts.get(prompt.n).ok_or(gone)?;
-                jsonrpc::reply(&row.request, &prompts::outcome(&row.shape, answer))
+                NAMED.reply(&row.request, &prompts::outcome(&row.shape, answer))
             }
             Outgoing::Interrupt => {
                 let params = json!({ "sessionId": self.named(frame)? });
-                jsonrpc::notification("session/cancel", &params.to_string())
+                NAMED.notification("session/cancel", &params.to_string())
             }
             Outgoing::Set { setting: _ } => return Err(EncodeError::NotSettable),
             Outgoing::StopTask { task } => {
@@ -52,7 +57,7 @@ impl State {
                     Target::Gone => return Err(EncodeError::TaskGone { task: task.n }),
                 };
                 let params = json!({ "sessionId": self.named(frame)?, "taskId": id });
-                jsonrpc::request(frame.0, "_holdfast/task_stop", &params.to_string())
+                NAMED.request(frame.0, "_holdfast/task_stop", &params.to_string())
             }
         };
         line.map_err(|source| EncodeError::NotJson { frame, source })

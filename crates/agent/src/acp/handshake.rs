@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::blocks;
-use super::faults::{Asked, Fault};
 use super::replay::Replay;
 use super::wire;
+use crate::attached::Takes;
 use crate::codec::{History, SessionSpec};
+use crate::faults::{Asked, Fault};
 use crate::jsonrpc::PeerError;
 use crate::ordinals::head;
 
@@ -153,7 +153,10 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
 /// What it takes in a prompt, by its answer to `initialize`.
 pub(super) fn takes(told: Option<&RawValue>) -> crate::attached::Takes {
     let told: wire::Initialized<'_> = wire::read(told).unwrap_or_default();
-    blocks::takes(told.capabilities.and_then(|told| told.prompt).as_ref())
+    told.capabilities.and_then(|told| told.prompt).map_or_else(Takes::default, |told| Takes {
+        image: wire::declared(told.image),
+        embedded: wire::declared(told.embedded),
+    })
 }
 
 /// The agent answered `initialize`.
@@ -186,7 +189,8 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
 }
 
 fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEvent>) {
-    let SessionSpec { cwd, handle, fork_of, history, model, mode, attempt: _ } = spec;
+    // No agent is known to name messages by ids of ours in its history.
+    let SessionSpec { cwd, handle, fork_of, history, model, mode, .. } = spec;
     let opening = match &handle {
         None if fork_of.is_some() => match capabilities.forks {
             Forks::AtTheEnd => Opening::Fork(Replay::default()),

@@ -16,7 +16,6 @@ mod blocks;
 mod calls;
 mod content;
 mod encode;
-mod faults;
 mod handshake;
 mod prompts;
 mod replay;
@@ -181,7 +180,9 @@ impl State {
                 };
                 self.turns.expect(frame, expected);
             }
-            Outgoing::Protocol(ProtocolFrame::Reply { .. }) => {}
+            Outgoing::Protocol(
+                ProtocolFrame::Reply { .. } | ProtocolFrame::Notification { .. },
+            ) => {}
         }
     }
 

@@ -6,9 +6,9 @@ use holdfast_core::provider::{ProviderEvent, TurnEnd, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::faults::Fault;
 use super::prompts::Word;
 use super::{Line, State, wire};
+use crate::faults::Fault;
 use crate::jsonrpc::PeerError;
 use crate::ordinals::head;
 

@@ -1,9 +1,8 @@
-//! What ACP agents send. See [`crate::tolerant`] for how it is read.
+//! What ACP agents send; see [`crate::tolerant`].
 
 use serde::Deserialize;
 
-pub(super) use crate::tolerant::{Entries, List, count, declared, read, text};
-use crate::tolerant::{Raw, Text, wire};
+pub(super) use crate::tolerant::{Entries, List, Raw, Text, count, declared, read, text, wire};
 
 wire! {
     /// The reply to `initialize`.
@@ -244,10 +243,6 @@ wire! {
         output as "outputTokens": Raw<'a>,
         total as "totalTokens": Raw<'a>,
     }
-}
-wire! {
-    /// What agents put beside an error.
-    ErrorData { details: Text, message: Text }
 }
 
 #[cfg(test)]

@@ -36,7 +36,10 @@ impl State {
     ) -> Result<Vec<u8>, EncodeError> {
         let not_json = |source| EncodeError::NotJson { frame, source };
         let line = match out {
-            Outgoing::Protocol(ProtocolFrame::Request { method, params }) => {
+            Outgoing::Protocol(
+                ProtocolFrame::Request { method, params }
+                | ProtocolFrame::Notification { method, params },
+            ) => {
                 let mut request: Map<String, Value> =
                     serde_json::from_str(params).map_err(not_json)?;
                 request.insert("subtype".to_owned(), json!(method));
@@ -52,7 +55,10 @@ impl State {
                 let content: Vec<Value> = blocks(text, content.attached);
                 json!({
                     "type": "user",
-                    "message": { "role": "user", "content": content },
+                    "message": {
+                        "role": "user",
+                        "content": super::attached::content(text, content.attached),
+                    },
                     "parent_tool_use_id": null,
                     "session_id": self.session,
                     "uuid": ids::message_id(self.attempt, frame).to_string(),

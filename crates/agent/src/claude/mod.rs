@@ -11,6 +11,7 @@
 //!   and the number (`ids`), so that the CLI's session file names each hand-over.
 
 mod asked;
+mod attached;
 mod blocks;
 mod calls;
 pub mod command;
@@ -32,6 +33,7 @@ use holdfast_core::ids::{AttemptId, FrameNo, ItemId};
 use holdfast_core::provider::{ProviderEvent, StartFault};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::attached::forms;
 use self::blocks::Blocks;
 use self::calls::Calls;
 use self::control::{Control, Expect};

@@ -80,6 +80,8 @@ impl Life {
             history: if resumes { History::Skip } else { History::Ask },
             model: None,
             mode: None,
+            sought: Vec::new(),
+            holds: 0,
             attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
         }
     }

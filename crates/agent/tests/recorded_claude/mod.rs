@@ -140,6 +140,8 @@ impl Talk {
             history: History::Skip,
             model: None,
             mode: None,
+            sought: Vec::new(),
+            holds: 0,
             attempt: (ATTEMPT, 1),
         }
     }

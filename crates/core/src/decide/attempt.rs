@@ -46,8 +46,12 @@ pub(super) fn ready(
     let starting = d.chat.head.attempt.as_ref().filter(|a| a.phase == Phase::Starting);
     let Some(attempt) = starting.map(|attempt| attempt.id) else { return };
     let root = handle.root.clone();
+    let held = d.chat.head.session_messages > 0;
     d.push(Fact::AttemptReady { attempt, handle, capabilities, model, mode });
-    offer::rewound(d, &root);
+    // A session that held nothing was not left behind: the agent has begun it anew.
+    if held {
+        offer::rewound(d, &root);
+    }
     replay::no_more_to_ask(d);
     super::resume::settle(d);
 }

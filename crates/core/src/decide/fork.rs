@@ -2,7 +2,8 @@
 //! it is asked only while the chat rests, and the copy is made at once, before this one goes on.
 
 use super::Draft;
-use crate::fact::{Fact, Fork, ForkedFile};
+use crate::fact::Fact;
+use crate::fork::{Fork, ForkedFile};
 use crate::input::Reply;
 use crate::item::Notice;
 use crate::provider::Forks;

@@ -38,6 +38,28 @@ pub(super) fn ended(d: &mut Draft<'_>, messages: u64, last: Option<String>) {
     }
 }
 
+/// The store was asked for one message by its id: it holds it, or provably does not.
+pub(super) fn answered(d: &mut Draft<'_>, message: MessageId, held: bool) {
+    let stranded = d.chat.head.stranded.iter().find(|stranded| stranded.message == message);
+    let asking = stranded.is_some_and(Stranded::is_asking);
+    let settled = d.chat.head.settled.as_ref();
+    let suspect = settled.is_some_and(|settled| settled.suspect && settled.message == message);
+    match (asking, held) {
+        (true, true) => {
+            d.push(Fact::MessageTaken { message, evidence: Evidence::AgentStore });
+            d.push(Fact::MessageSettled { message, evidence: Evidence::AgentStore });
+        }
+        (true, false) => {
+            d.push(Fact::MessageRefused { message, why: RefusedWhy::NotInStore });
+        }
+        (false, false) if suspect => {
+            d.push(Fact::MessageDisproved { message });
+            d.say(Notice::MessageLost, "");
+        }
+        (false, _) => {}
+    }
+}
+
 /// A message was settled, then the machine went. A history that ends right before it, with other
 /// words, has lost it (delivery.md, "disproof"); any other proves nothing against it.
 fn disprove_settled(d: &mut Draft<'_>, messages: u64, last: Option<&str>) {

@@ -180,9 +180,8 @@ fn settle(head: &mut Head, message: MessageId) {
     let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before, s.attached)));
     if let Some((by, digest, item, before, attached)) = settled {
         head.copied_from = None;
-        let suspect = false;
         head.settled =
-            Some(Settled { message, by, digest, item, before, suspect, attached, handed });
+            Some(Settled { message, by, digest, item, before, suspect: false, attached, handed });
     }
 }
 

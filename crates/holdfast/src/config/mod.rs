@@ -31,7 +31,7 @@ pub(crate) use shape::{LogFormat, schema};
 pub(crate) const DEMO: &str = "demo";
 
 /// The agents that nobody has to name: each is there where its program is.
-const FOUND: [(&str, AgentKind); 1] = [("claude", AgentKind::Claude)];
+const FOUND: [(&str, AgentKind); 2] = [("claude", AgentKind::Claude), ("codex", AgentKind::Codex)];
 
 /// Where the data of this machine's host are, as far as that is told; also where the configuration is
 /// wrong.
@@ -107,7 +107,8 @@ impl Config {
         }
     }
 
-    /// The agents, the built-in one among them; `program` is the running binary.
+    /// The agents, the built-in one among them, and those that may be found; `program` is the running
+    /// binary.
     pub(crate) fn agents(&self, program: &Path) -> BTreeMap<String, Agent> {
         let demo = Agent {
             kind: AgentKind::Acp,
@@ -226,15 +227,6 @@ fn check(shape: &Shape, origin: &dyn Fn(&str) -> Origin, faults: &mut Faults) {
                 faults.add(&key(&format!("env.{name}")), text);
             }
         }
-        let word = match agent.kind {
-            KindWord::Acp | KindWord::Claude => continue,
-            KindWord::Codex => "codex",
-        };
-        let text = format!(
-            "agents.{id}.kind is {word:?}, which this version of Holdfast cannot drive yet: take \
-             the agent out, or run it through an ACP adapter with kind = \"acp\""
-        );
-        faults.add(&key("kind"), text);
     }
 }
 

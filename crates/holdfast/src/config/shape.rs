@@ -41,7 +41,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentTable {
-    /// The protocol that it speaks. This version drives `acp` and `claude`.
+    /// The protocol that it speaks.
     pub(crate) kind: KindWord,
     /// The program and its arguments. The program is looked for on the agent's `PATH`.
     #[schemars(length(min = 1))]
@@ -59,7 +59,8 @@ pub(crate) enum KindWord {
     Acp,
     /// Claude Code.
     Claude,
-    /// Codex.
+    /// Codex, by its app-server. An agent named `codex` is there without a table of its own where the
+    /// program is found.
     Codex,
 }
 

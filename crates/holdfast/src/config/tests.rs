@@ -44,7 +44,7 @@ fn the_demo_agent_is_always_there_and_others_join_it() {
     .read()
     .unwrap();
     let agents = config.agents(Path::new("holdfast"));
-    assert_eq!(agents.keys().collect::<Vec<_>>(), ["claude", "demo", "mine"]);
+    assert_eq!(agents.keys().collect::<Vec<_>>(), ["claude", "codex", "demo", "mine"]);
     assert_eq!(agents["mine"].command, ["my-agent", "--acp"]);
     assert_eq!(agents["claude"].named, Named::ByItsProgram);
     let named = Scene::new("[agents.claude]\nkind = \"claude\"\ncommand = [\"/opt/claude\"]\n");
@@ -53,6 +53,17 @@ fn the_demo_agent_is_always_there_and_others_join_it() {
     assert_eq!((agents["claude"].kind, agents["claude"].named), (AgentKind::Claude, Named::ByName));
     let own = "[agents.demo]\nkind = \"acp\"\ncommand = [\"x\"]\n";
     assert!(fault(own).contains("FILE:2: agents.demo"), "{}", fault(own));
+}
+
+#[test]
+fn codex_needs_no_line_and_a_line_of_its_own_wins() {
+    let agents = Scene::new("").read().unwrap().agents(Path::new("holdfast"));
+    assert_eq!(agents["codex"].named, Named::ByItsProgram);
+    assert_eq!(agents["codex"].command, ["codex"]);
+    let own = "[agents.codex]\nkind = \"codex\"\ncommand = [\"/opt/codex\"]\n";
+    let agents = Scene::new(own).read().unwrap().agents(Path::new("holdfast"));
+    assert_eq!((&agents["codex"].kind, agents["codex"].named), (&AgentKind::Codex, Named::ByName));
+    assert_eq!(agents["codex"].command, ["/opt/codex"]);
 }
 
 #[test]
@@ -86,7 +97,6 @@ fn what_is_wrong_is_told_with_its_place() {
         ("[agents.x]\nkind = \"acp\"\ncommand = []\n", "FILE:3: agents.x.command is empty"),
         ("[agents.x]\nkind = \"acp\"\n", "FILE:1: missing field `command`"),
         ("[agents.x]\nkind = \"other\"\ncommand = [\"a\"]\n", "FILE:2: unknown variant `other`"),
-        ("[agents.x]\ncommand = [\"a\"]\nkind = \"codex\"\n", "FILE:3: agents.x.kind is \"codex\""),
         (
             "[agents.x]\nkind = \"acp\"\ncommand = [\"a\"]\n[agents.x.env]\n\"A=B\" = \"1\"\n",
             "FILE:5: agents.x.env",

@@ -367,17 +367,23 @@ impl State {
     /// not known.
     fn session(&self, attempt: AttemptId) -> SessionSpec {
         let head = &self.chat.head;
-        let asking = head.stranded.iter().any(|stranded| match stranded.why {
-            Strand::Unknown { asking } => asking,
+        let asking = || head.stranded.iter().filter(|stranded| stranded.is_asking());
+        let in_doubt = head.stranded.iter().filter(|stranded| match stranded.why {
+            Strand::Unknown { .. } => true,
             Strand::Refused => false,
         });
+        let in_doubt = u64::try_from(in_doubt.count()).unwrap_or(u64::MAX);
+        let suspect = head.settled.iter().filter(|settled| settled.suspect);
+        let sought = suspect.map(|settled| settled.message);
         SessionSpec {
             cwd: head.cwd.clone(),
             handle: head.handle.clone(),
             fork_of: head.fork.clone(),
-            history: if asking { History::Ask } else { History::Skip },
+            history: if asking().next().is_some() { History::Ask } else { History::Skip },
             model: head.model.clone(),
             mode: head.mode.clone(),
+            sought: sought.chain(asking().map(|stranded| stranded.message)).collect(),
+            holds: head.session_messages.saturating_sub(in_doubt),
             attempt: (attempt, head.attempts),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdfast_agent::codec::AgentKind;
+use holdfast_agent::codex;
 use holdfast_core::fact::Death;
 use holdfast_core::ids::AttemptId;
 use holdfast_core::input::KeeperEvent;
@@ -252,7 +253,8 @@ impl Run {
             let mut start = Start { argv: agent.command.clone(), env, cwd };
             match agent.kind {
                 AgentKind::Claude => claude::complete(&mut start, &self.start, &known, &temp),
-                AgentKind::Acp | AgentKind::Codex => {}
+                AgentKind::Codex => start.argv = codex::argv(&agent.command),
+                AgentKind::Acp => {}
             }
             start
         });

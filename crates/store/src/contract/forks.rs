@@ -1,6 +1,7 @@
 //! A fork shows what the other chat had, and keeps it whatever becomes of that one.
 
-use holdfast_core::fact::{Author, Evidence, Fact, Fork, ForkedFile, Place};
+use holdfast_core::fact::{Author, Evidence, Fact, Place};
+use holdfast_core::fork::{Fork, ForkedFile};
 use holdfast_core::ids::{ItemId, PromptId, TurnId};
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, Row, ToolCall};
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};

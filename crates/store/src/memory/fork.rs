@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdfast_core::fact::Fork;
+use holdfast_core::fork::Fork;
 use holdfast_core::head::Life;
 use holdfast_core::ids::Seq;
 use holdfast_core::item::Body;

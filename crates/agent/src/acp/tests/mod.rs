@@ -11,7 +11,7 @@ mod taking;
 
 use holdfast_core::frame::{Answer, Outgoing};
 use holdfast_core::ids::{FrameNo, MessageId, PromptId, TaskId};
-use holdfast_core::provider::{Handle, ProtocolFrame, ProviderEvent};
+use holdfast_core::provider::{Handle, ProviderEvent};
 use serde_json::json;
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};
@@ -33,6 +33,8 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
     }
 }

@@ -1,5 +1,7 @@
 //! What goes out.
 
+use holdfast_core::provider::ProtocolFrame;
+
 use super::*;
 
 fn sent(chat: &Chat, out: &Outgoing, text: Option<&str>) -> Result<String, EncodeError> {

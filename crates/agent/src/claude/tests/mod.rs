@@ -25,6 +25,8 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        sought: Vec::new(),
+        holds: 0,
         attempt: (ATTEMPT, 1),
     }
 }
@@ -91,11 +93,8 @@ impl Chat {
     }
 
     fn encoded(&self, out: &Outgoing) -> Result<Value, EncodeError> {
-        let bytes = self.state.encode(
-            FrameNo(7),
-            out,
-            &Content { text: Some("hi"), ..Content::default() },
-        )?;
+        let bytes =
+            self.state.encode(FrameNo(7), out, &Content { text: Some("hi"), attached: &[] })?;
         assert!(bytes.ends_with(b"\n") && !bytes[..bytes.len() - 1].contains(&b'\n'));
         Ok(serde_json::from_slice(&bytes).unwrap())
     }

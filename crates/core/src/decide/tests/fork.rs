@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::effect::owes;
-use crate::fact::Fork;
+use crate::fork::Fork;
 use crate::item::{Body, Notice};
 
 /// What another chat would begin with.

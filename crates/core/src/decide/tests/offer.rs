@@ -156,6 +156,19 @@ fn the_answer_to_a_prompt_that_was_asked_again_ends_the_offer() {
 }
 
 #[test]
+fn a_session_that_held_nothing_is_begun_anew_and_the_offer_carries_on() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", ABLE).written().lost();
+    let message = scene.chat.head.stranded[0].message;
+    scene.resume().born().says(ProviderEvent::StoreAnswered { message, held: false });
+    scene.ready_as("new", ABLE);
+    assert!(scene.has_offer(), "{:?}", scene.last());
+    assert_eq!(scene.at_agent().as_deref(), Some("continuation"));
+    scene.runs();
+    assert_eq!(scene.at_agent().as_deref(), Some("m0"), "what it did not take follows");
+}
+
+#[test]
 fn a_session_with_another_root_ends_the_offer_as_rewound() {
     let mut scene = Scene::offered();
     scene.resume().born().ready_as("fork", ABLE);

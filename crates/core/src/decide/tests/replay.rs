@@ -40,6 +40,39 @@ fn a_history_names_the_message_or_lacks_it_or_proves_nothing() {
     }
 }
 
+/// (whether it is asked for, whether the store holds it) → what is known.
+#[test]
+fn a_store_that_knows_messages_by_their_ids_is_believed() {
+    for (held, found) in [
+        (true, &["taken m1 agentstore", "settled m1 agentstore"][..]),
+        (false, &["refused m1 not in store"]),
+    ] {
+        let mut scene = asked(1);
+        let message = scene.chat.head.stranded[0].message;
+        scene.says(ProviderEvent::StoreAnswered { message, held });
+        assert_eq!(scene.last(), found, "{held}");
+        scene.says(ProviderEvent::StoreAnswered { message, held: !held });
+        assert!(scene.last.is_empty(), "what is known is not asked again");
+    }
+}
+
+#[test]
+fn a_store_that_lacks_what_was_settled_before_the_machine_went_disproves_it() {
+    for (boot, held, found) in [
+        (Boot::Other, false, true),
+        (Boot::Other, true, false),
+        // The machine did not go: nothing of it is in doubt.
+        (Boot::Same, false, false),
+    ] {
+        let mut scene = Scene::idle();
+        let message = scene.chat.head.settled.as_ref().unwrap().message;
+        scene.dead(Death::HostLost, boot);
+        scene.send("next").born().says(ProviderEvent::StoreAnswered { message, held });
+        let disproved = scene.last.iter().any(|fact| matches!(fact, Fact::MessageDisproved { .. }));
+        assert_eq!(disproved, found, "{boot:?} {held}");
+    }
+}
+
 #[test]
 fn nobody_is_asked_and_nothing_is_learnt_where_nothing_is_in_doubt() {
     let mut scene = Scene::idle();

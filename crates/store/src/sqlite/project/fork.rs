@@ -1,6 +1,6 @@
 //! A fork: the newest items of another chat, with all that belongs to them, become the new chat's own.
 
-use holdfast_core::fact::{Fork, ForkedFile};
+use holdfast_core::fork::{Fork, ForkedFile};
 use holdfast_core::ids::{ItemId, MessageId, PromptId, Seq};
 use holdfast_core::item::Body;
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};

@@ -1,13 +1,19 @@
 //! What an error reply of an agent means. Agents use any code and any words, so both are looked at.
 
 use holdfast_core::provider::{Proof, StartFault};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::wire::ErrorData;
 use crate::jsonrpc::{
     INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, PeerError, REQUEST_CANCELLED,
 };
 use crate::ordinals::head;
+use crate::tolerant::{Text, wire};
+
+wire! {
+    /// What agents put beside an error.
+    ErrorData { details: Text, message: Text }
+}
 
 /// Bytes of an agent's words about an error that are kept.
 const ERROR_TEXT_BYTES_MAX: usize = 4 * 1024;
@@ -18,7 +24,7 @@ const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// What was asked for when the error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// Anything that names no session of before.
     Anything,
     /// A session of before.
@@ -26,16 +32,16 @@ pub(super) enum Asked {
 }
 
 /// An error reply, read.
-pub(super) struct Fault {
+pub(crate) struct Fault {
     code: i64,
     /// The agent's words, bounded, for people.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The same in lower case, to look for words in.
     words: String,
 }
 
 impl Fault {
-    pub(super) fn of(error: &PeerError<'_>) -> Self {
+    pub(crate) fn of(error: &PeerError<'_>) -> Self {
         let code = error.code.unwrap_or_default();
         let mut text = error.message.clone().unwrap_or_default();
         let data = error.data.and_then(data_text);
@@ -54,7 +60,7 @@ impl Fault {
     }
 
     /// Why the agent will not work for the chat.
-    pub(super) fn at_start(&self, asked: Asked) -> StartFault {
+    pub(crate) fn at_start(&self, asked: Asked) -> StartFault {
         let known = asked == Asked::KnownSession;
         if known && (self.session_unknown() || self.code == RESOURCE_NOT_FOUND) {
             StartFault::SessionNotFound
@@ -67,7 +73,7 @@ impl Fault {
 
     /// What an error reply to a message proves, when nothing showed before that it was taken: only
     /// what rejects a request as such came before the take-up.
-    pub(super) fn proof(&self) -> Proof {
+    pub(crate) fn proof(&self) -> Proof {
         let rejected = match self.code {
             METHOD_NOT_FOUND | INVALID_PARAMS | PARSE_ERROR | INVALID_REQUEST => true,
             AUTH_REQUIRED => self.login_needed(),
@@ -77,7 +83,7 @@ impl Fault {
     }
 
     /// Whether the request was ended because it was cancelled.
-    pub(super) fn cancelled(&self) -> bool {
+    pub(crate) fn cancelled(&self) -> bool {
         self.code == REQUEST_CANCELLED
     }
 
@@ -88,8 +94,15 @@ impl Fault {
     }
 
     fn session_unknown(&self) -> bool {
-        let missing =
-            ["not found", "unknown", "no such", "no previous", "does not exist", "doesn't exist"];
+        let missing = [
+            "not found",
+            "unknown",
+            "no such",
+            "no previous",
+            "does not exist",
+            "doesn't exist",
+            "no rollout found",
+        ];
         ["session", "thread", "conversation"].iter().any(|word| self.words.contains(word))
             && missing.iter().any(|word| self.words.contains(word))
             && !self.words.contains("method not found")
@@ -127,6 +140,11 @@ mod tests {
                 SessionNotFound,
             ),
             (r#"{"code":-32002,"message":"Resource not found"}"#, AgentRefused, SessionNotFound),
+            (
+                r#"{"code":-32600,"message":"no rollout found for thread id x"}"#,
+                AgentRefused,
+                SessionNotFound,
+            ),
             (
                 r#"{"code":-32601,"message":"Method not found: session/load"}"#,
                 AgentRefused,

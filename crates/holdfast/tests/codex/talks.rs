@@ -1,0 +1,130 @@
+//! Turns: what is said, run, refused and stopped.
+
+use std::fs;
+
+use holdfast_testkit::codex;
+use holdfast_testkit::scripted::one_by_one;
+use serde_json::json;
+
+use crate::lab::{Lab, answer, calls, open, open_prompt, running, turns};
+
+#[test]
+fn it_talks_runs_what_is_allowed_and_stops_when_told() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "read-only");
+
+    // A plain turn, thoughts included.
+    let first = host.send(&chat, "[[think hm]] [[say one two three]]");
+    host.wait_message(&chat, &first, "settled");
+    assert_eq!(host.said(&chat), "one two three");
+    assert_eq!(lab.told(), ["[[think hm]] [[say one two three]]"]);
+    assert_eq!(lab.model.turns().len(), 1);
+    assert_eq!(host.chat(&chat)["mode"], "read-only");
+    let thoughts = host.items(&chat).into_iter().find(|item| item["kind"] == "thinking");
+    assert_eq!(thoughts.unwrap()["text"], "hm");
+
+    // A command that a person allows: it ran, and the model got its result.
+    let run = codex::exec_escalated("echo hi > f.txt; cat f.txt", "for the test");
+    let tool = host.send(&chat, &one_by_one(&[&run, "[[say ran]]"]));
+    let prompt = open_prompt(&host, &chat);
+    assert_eq!(host.chat(&chat)["status"]["shown"], "blocked");
+    assert!(!lab.place.work_dir().join("f.txt").exists(), "nothing runs before it is allowed");
+    assert!(prompt["label"].as_str().unwrap().starts_with("echo hi > f.txt"), "{prompt}");
+    answer(&host, &chat, &prompt, &json!({ "option": "accept" }));
+    host.wait_message(&chat, &tool, "settled");
+    assert_eq!(fs::read_to_string(lab.place.work_dir().join("f.txt")).unwrap(), "hi\n");
+    let results = lab.model.turns().last().unwrap().texts("tool");
+    assert!(results[0].contains("hi"), "{results:?}");
+    assert_eq!(calls(&host, &chat), ["echo hi > f.txt; cat f.txt completed"]);
+
+    // One that a person refuses does not run; the model is told, and goes on.
+    let refused = codex::exec_escalated("touch g.txt", "for the test");
+    let tool = host.send(&chat, &one_by_one(&[&refused, "[[say not then]]"]));
+    let prompt = open_prompt(&host, &chat);
+    answer(&host, &chat, &prompt, &json!({ "option": "decline" }));
+    host.wait_message(&chat, &tool, "settled");
+    assert!(!lab.place.work_dir().join("g.txt").exists());
+    assert!(host.said(&chat).ends_with("not then"), "{}", host.said(&chat));
+    assert_eq!(calls(&host, &chat)[1], "touch g.txt failed");
+
+    // A stop of the turn: the model's stream is cut, the chat goes on.
+    let endless = host.send(&chat, "[[slow-stream 100000 20]]");
+    host.wait("the first chunks", || host.said(&chat).contains("chunk 2"));
+    host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+    host.wait_message(&chat, &endless, "settled");
+    assert_eq!(turns(&host, &chat).last().unwrap(), "interrupted");
+    let last = host.send(&chat, "[[say still here]]");
+    host.wait_message(&chat, &last, "settled");
+    assert!(host.said(&chat).ends_with("still here"));
+    assert_eq!(lab.told().len(), 5, "the model was told all that was sent, once, in order");
+    assert!(host.stop().success());
+    assert_eq!(lab.place.processes(), [0; 0]);
+}
+
+#[test]
+fn a_stop_ends_the_command_that_the_turn_runs() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "full-access");
+    let message = host.send(&chat, &codex::exec("sleep 4711; echo over"));
+    host.wait("the command to run", || {
+        running(&lab.place, "sleep 4711") > 0 && !calls(&host, &chat).is_empty()
+    });
+    host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(turns(&host, &chat), ["interrupted"]);
+    host.wait("the end of the command", || running(&lab.place, "sleep 4711") == 0);
+    host.wait_shown(&chat, "idle");
+    assert_eq!(calls(&host, &chat), ["sleep 4711; echo over failed"]);
+    host.stop();
+}
+
+#[test]
+fn an_error_of_the_model_fails_the_turn_and_the_chat_goes_on() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "auto");
+    let failed = host.send(&chat, "[[status 500]]");
+    host.wait_message(&chat, &failed, "settled");
+    assert_eq!(turns(&host, &chat), ["failed"]);
+    let notices: Vec<String> = host
+        .items(&chat)
+        .iter()
+        .filter(|item| item["kind"] == "notice")
+        .map(|item| item["notice"]["kind"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(notices, ["retrying", "turn_failed"], "{:#?}", host.items(&chat));
+    let next = host.send(&chat, "[[say still here]]");
+    host.wait_message(&chat, &next, "settled");
+    assert_eq!(host.said(&chat), "still here");
+    host.stop();
+}
+
+#[test]
+fn model_and_mode_change_while_it_runs() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "auto");
+    let first = host.send(&chat, "[[say one]]");
+    host.wait_message(&chat, &first, "settled");
+    assert_eq!(host.chat(&chat)["model"], codex::MODEL);
+    let wanted = json!({ "model": codex::MODEL_OLDER_AGENTS, "mode": "full-access" });
+    let path = format!("/chats/{chat}");
+    host.request("PATCH", &path, Some(&wanted)).unwrap().ok();
+    // What the sandbox would have kept from it runs unasked.
+    let next =
+        host.send(&chat, &one_by_one(&[&codex::exec("echo free > ../free.txt"), "[[say two]]"]));
+    host.wait_message(&chat, &next, "settled");
+    assert!(lab.place.root.join("free.txt").exists());
+    let models = lab.model.turns().into_iter().map(|seen| seen.body["model"].clone());
+    let models: Vec<_> = models.collect();
+    assert_eq!(models.first().unwrap(), codex::MODEL);
+    assert_eq!(models.last().unwrap(), codex::MODEL_OLDER_AGENTS);
+    let row = host.chat(&chat);
+    assert_eq!(
+        (row["model"].as_str(), row["mode"].as_str()),
+        (Some(codex::MODEL_OLDER_AGENTS), Some("full-access"))
+    );
+    host.stop();
+}
