@@ -151,7 +151,7 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
 }
 
 /// What it takes in a prompt, by its answer to `initialize`.
-pub(super) fn takes(told: Option<&RawValue>) -> crate::attached::Takes {
+pub(super) fn takes(told: Option<&RawValue>) -> Takes {
     let told: wire::Initialized<'_> = wire::read(told).unwrap_or_default();
     told.capabilities.and_then(|told| told.prompt).map_or_else(Takes::default, |told| Takes {
         image: wire::declared(told.image),
