@@ -1,7 +1,6 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
 pub mod acp;
-mod attached;
 pub mod claude;
 pub mod codec;
 pub mod codex;
