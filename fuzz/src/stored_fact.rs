@@ -82,7 +82,10 @@ fn given() -> Given {
 /// What may happen to a chat next.
 fn inputs(chat: &Chat) -> Vec<Input> {
     let message = MessageId::new(uuid::Uuid::from_u128(3));
-    let send = |send| Command::Send { message, text: "on".to_owned(), by: Author::Person, send };
+    let send = |send| {
+        let (text, by, attachments) = ("on".to_owned(), Author::Person, Vec::new());
+        Command::Send { message, text, by, send, attachments }
+    };
     let mut inputs: Vec<Input> = [
         send(Send::Queue),
         send(Send::Steer),

@@ -104,11 +104,66 @@ pub enum Inward<'a> {
     },
 }
 
+/// Bytes of an image that is given as such.
+pub const IMAGE_BYTES_MAX: u64 = 5 * 1024 * 1024;
+/// Bytes of a text that is given as such.
+pub const TEXT_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of all that is given within one message. Written in base64 it is shorter than the longest
+/// line that is kept whole: an agent may say it again.
+pub const INLINE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+
 /// What a frame needs beside its intent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Content<'a> {
     /// The text of a message, context included.
     pub text: Option<&'a str>,
+    /// What is attached to it, in order.
+    pub attached: &'a [Attached<'a>],
+}
+
+/// What is attached to a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Attached<'a> {
+    /// What its sender calls it.
+    pub name: &'a str,
+    /// What it is.
+    pub media_type: &'a str,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// The thing itself.
+    pub given: Given<'a>,
+}
+
+/// The form in which an agent takes something that is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The bytes of an image.
+    Image,
+    /// A text, if it is UTF-8; otherwise a link.
+    Text,
+    /// The address of a file that the agent can read.
+    Link,
+}
+
+/// Something attached, in the form in which the agent takes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Given<'a> {
+    /// The bytes of an image.
+    Image(&'a [u8]),
+    /// A text, and the address of the file.
+    Text {
+        /// All of it.
+        text: &'a str,
+        /// A `file://` URI.
+        uri: &'a str,
+    },
+    /// The address of a file that the agent can read.
+    Link {
+        /// A `file://` URI.
+        uri: &'a str,
+    },
+    /// The host has it no more: that is said, and not passed over.
+    Lost,
 }
 
 /// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`] and
@@ -265,6 +320,18 @@ impl CodecState {
             Self::Claude(state) => state.encode(frame, out, content),
             Self::Codex(state) => state.encode(frame, out, content),
             Self::Absent(kind) => Err(EncodeError::NoCodec { kind: *kind }),
+        }
+    }
+
+    /// The form in which the agent takes each of these (media type, bytes), which belong to one
+    /// message.
+    #[must_use]
+    pub fn forms(&self, attached: &[(&str, u64)]) -> Vec<Form> {
+        match self {
+            Self::Acp(state) => state.forms(attached),
+            Self::Claude(state) => state.forms(attached),
+            Self::Codex(state) => state.forms(attached),
+            Self::Absent(_) => vec![Form::Link; attached.len()],
         }
     }
 

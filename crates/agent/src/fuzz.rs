@@ -248,7 +248,7 @@ impl Run {
         self.frame += 1;
         let frame = FrameNo(self.frame);
         let _ = self.state.step(Inward::Issued { frame, out });
-        match self.state.encode(frame, out, &Content { text: Some(MESSAGE) }) {
+        match self.state.encode(frame, out, &Content { text: Some(MESSAGE), attached: &[] }) {
             Ok(bytes) => {
                 let line = bytes.strip_suffix(b"\n").unwrap_or_default();
                 let whole = serde_json::from_slice::<serde_json::Map<_, _>>(line);

@@ -40,7 +40,7 @@ impl Talk {
         let frame = FrameNo(self.frame);
         let _ = self.state.step(Inward::Issued { frame, out });
         let text = Some("hi");
-        let line = self.state.encode(frame, out, &Content { text }).unwrap();
+        let line = self.state.encode(frame, out, &Content { text, attached: &[] }).unwrap();
         self.sent.push(serde_json::from_slice(&line).unwrap());
         let _ = self.state.step(Inward::Written { frame });
     }

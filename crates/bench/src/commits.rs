@@ -100,6 +100,7 @@ impl Chats {
             text: "x".repeat(MESSAGE_BYTES),
             by: Author::Person,
             send: Send::Queue,
+            attachments: Vec::new(),
         })?);
         Ok(units)
     }

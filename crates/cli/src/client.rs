@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, RANGE};
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, RANGE};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -42,8 +43,15 @@ pub struct Client {
 struct Call<'a> {
     method: Method,
     path: &'a str,
-    body: Option<&'a Value>,
+    body: Content<'a>,
     key: Option<&'a str>,
+}
+
+/// What a call brings.
+enum Content<'a> {
+    Nothing,
+    Json(&'a Value),
+    File { bytes: Bytes, media_type: &'a str },
 }
 
 /// What came of one attempt at a call.
@@ -96,7 +104,7 @@ impl Client {
     /// # Errors
     /// What the host refuses, or that none answers.
     pub fn get(&self, path: &str) -> Result<Value, Fault> {
-        self.call(&Call { method: Method::GET, path, body: None, key: None })
+        self.call(&Call { method: Method::GET, path, body: Content::Nothing, key: None })
     }
 
     /// Every item of a list that comes in pages.
@@ -136,7 +144,21 @@ impl Client {
     ) -> Result<Value, Fault> {
         let own = Uuid::new_v4().to_string();
         let key = Some(key.unwrap_or(&own));
-        self.call(&Call { method, path, body: Some(body), key })
+        self.call(&Call { method, path, body: Content::Json(body), key })
+    }
+
+    /// Sends a file, once, as the operation that this key names, or a new one.
+    pub(crate) fn upload(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        media_type: &str,
+        key: Option<&str>,
+    ) -> Result<Value, Fault> {
+        let own = Uuid::new_v4().to_string();
+        let key = Some(key.unwrap_or(&own));
+        let body = Content::File { bytes: bytes.into(), media_type };
+        self.call(&Call { method: Method::POST, path, body, key })
     }
 
     /// A text that is shown only in part elsewhere, from this byte on.
@@ -258,9 +280,14 @@ impl Client {
     async fn attempt(&self, call: &Call<'_>, found: &Found) -> Attempt {
         let url = format!("{}{API}{}", found.url, call.path);
         let mut request = self.http.request(call.method.clone(), url).bearer_auth(&found.token);
-        if let Some(body) = call.body {
-            request = request.json(body);
-        }
+        request = match &call.body {
+            Content::Nothing => request,
+            Content::Json(body) => request.json(body),
+            // Sharing the bytes, however often it is tried.
+            Content::File { bytes, media_type } => {
+                request.header(CONTENT_TYPE, *media_type).body(bytes.clone())
+            }
+        };
         if let Some(key) = call.key {
             request = request.header("idempotency-key", key);
         }

@@ -4,6 +4,7 @@
 //! it owes and can do now (start an agent, hand over the next message) is decided in the same
 //! breath, so that no input has to remember it and no crash can forget it.
 
+mod attachment;
 mod attempt;
 mod chat;
 mod death;
@@ -87,7 +88,11 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
         Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),
         Command::Delete => chat::delete(d),
-        Command::Send { message, text, by, send } => message::send(d, message, text, by, send),
+        Command::Send { message, text, by, send, attachments } => {
+            message::send(d, (message, by, send), text, attachments)
+        }
+        Command::Attach(attachment) => attachment::add(d, attachment),
+        Command::Detach { attachment } => attachment::remove(d, attachment),
         Command::EditQueued { message, text } => queue::edit(d, message, text),
         Command::WithdrawQueued { message } => queue::withdraw(d, message),
         Command::OrderQueue { order } => queue::order(d, &order),

@@ -4,13 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::frame::{Answer, Outgoing};
 use crate::ids::{
-    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
 };
 use crate::item::{ItemKind, Role};
 use crate::offer::{Cause, Failure, Snapshot};
-use crate::provider::{Asked, Capabilities, Handle, StartFault, TaskEnd, TaskKind, TurnEnd, Usage};
+use crate::provider::{Asked, Capabilities, Handle, TaskEnd, TaskKind, TurnEnd, Usage};
 use crate::time::Micros;
 
 /// A secret that keeper and host share, as hexadecimal text. Its `Debug` says nothing.
@@ -213,6 +214,20 @@ pub struct Fork {
     pub turns: u32,
     /// The number of the last item of the host's own.
     pub host_items: u32,
+    /// The attachments that its messages name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<ForkedFile>,
+}
+
+/// An attachment that both chats of a fork have, each a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkedFile {
+    /// Its id.
+    pub id: AttachmentId,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// A message that names it.
+    pub named: MessageId,
 }
 
 /// A past-tense event in the journal of one chat.
@@ -289,6 +304,13 @@ pub enum Fact {
     /// Ends offer, queue and everything at once; its rows are reaped afterwards.
     ChatDeleted,
 
+    /// A file is durable, and can be named by messages.
+    AttachmentAdded(Attachment),
+    /// A file that no message named is gone.
+    AttachmentRemoved {
+        attachment: AttachmentId,
+    },
+
     /// A message is durable and waits. `digest` is that of its text.
     MessageAccepted {
         message: MessageId,
@@ -296,6 +318,9 @@ pub enum Fact {
         bytes: u64,
         digest: String,
         place: Place,
+        /// What goes with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<AttachmentId>,
     },
     MessageEdited {
         message: MessageId,
@@ -569,19 +594,4 @@ pub enum Fact {
     },
     FailureFiled(Failure),
     FailureCleared,
-}
-
-/// Why an attempt could not begin, as the public code of a failure.
-#[must_use]
-pub const fn fault_code(fault: StartFault) -> &'static str {
-    match fault {
-        StartFault::SessionNotFound => "session_not_found",
-        StartFault::NoSession => "no_session",
-        StartFault::DirectoryGone => "directory_gone",
-        StartFault::LoginNeeded => "login_needed",
-        StartFault::AgentMissing => "agent_missing",
-        StartFault::AgentMayLive => "agent_may_live",
-        StartFault::AgentRefused => "agent_refused",
-        StartFault::AgentDied => "agent_died",
-    }
 }

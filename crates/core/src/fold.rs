@@ -3,8 +3,11 @@
 
 mod delivery;
 
+use std::sync::Arc;
+
 use crate::activity::{Activity, shown};
-use crate::fact::Fact;
+use crate::attachment::Held;
+use crate::fact::{Fact, ForkedFile};
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,
@@ -35,6 +38,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
+        Fact::AttachmentAdded(_) | Fact::AttachmentRemoved { .. } => fold_attachment(chat, fact),
         Fact::MessageAccepted { .. }
         | Fact::MessageEdited { .. }
         | Fact::QueueOrdered { .. }
@@ -151,6 +155,10 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.attempts = fork.attempts;
             head.turns = fork.turns;
             head.host_items = fork.host_items;
+            let held = Arc::make_mut(&mut chat.aside.attachments);
+            for ForkedFile { id, bytes, named } in &fork.attachments {
+                held.insert(*id, Held { bytes: *bytes, named: Some(*named) });
+            }
         }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
@@ -186,7 +194,19 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.exempt = None;
             head.paused = None;
             chat.aside.queue.clear();
+            chat.aside.attachments = Arc::default();
         }
+        _ => {}
+    }
+}
+
+fn fold_attachment(chat: &mut Chat, fact: &Fact) {
+    let attachments = Arc::make_mut(&mut chat.aside.attachments);
+    match fact {
+        Fact::AttachmentAdded(added) => {
+            attachments.insert(added.id, Held { bytes: added.bytes, named: None });
+        }
+        Fact::AttachmentRemoved { attachment } => drop(attachments.remove(attachment)),
         _ => {}
     }
 }

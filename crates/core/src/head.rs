@@ -2,10 +2,12 @@
 //! need of its rows.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::activity::Shown;
+use crate::attachment::Attachments;
 use crate::fact::{Author, Paused, Secret, StopWhy};
 use crate::frame::Issued;
 use crate::ids::{
@@ -37,6 +39,8 @@ pub struct Aside {
     pub grants: BTreeMap<GrantId, String>,
     /// Processes that outlived their tool call, as last seen; told anew by whoever serves the keeper.
     pub leftovers: Vec<crate::activity::Leftover>,
+    /// The files that are kept with it. Shared, as a chat is cloned for each decision.
+    pub attachments: Arc<Attachments>,
 }
 
 /// A message that waits.
@@ -50,6 +54,13 @@ pub struct Queued {
     pub digest: String,
     /// The item that shows it already, if it was handed over before.
     pub item: Option<ItemId>,
+    /// How many attachments it has.
+    pub attached: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Where a chat is in its life.
@@ -164,6 +175,9 @@ pub struct Outstanding {
     /// Whether a person wants it back, should its frame not have begun.
     #[serde(default)]
     pub withdrawing: bool,
+    /// How many attachments it has.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub attached: u32,
 }
 
 /// Why a message that was handed over is neither settled nor waiting.
@@ -197,6 +211,9 @@ pub struct Stranded {
     /// Whether it was given to the attempt whose stop is offered, or by a resume of that offer, so
     /// that a resume settles it.
     pub by_death: bool,
+    /// How many attachments it has.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub attached: u32,
 }
 
 impl Stranded {
@@ -238,6 +255,9 @@ pub struct Settled {
     /// The attempt and the frame in which the agent got it, where it was settled within the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<(AttemptId, FrameNo)>,
+    /// How many attachments it has.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub attached: u32,
 }
 
 /// The turn that runs.

@@ -96,6 +96,10 @@ uuid_id!(
     /// of the whole process tree and the name of the keeper's directory.
     AttemptId, "att", "attempt"
 );
+uuid_id!(
+    /// A file that goes to an agent with a message.
+    AttachmentId, "file", "attachment"
+);
 
 macro_rules! scoped_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $what:literal) => {

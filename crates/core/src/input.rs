@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::fact::{Author, Death, Fork, Secret, StopWhy};
 use crate::frame::Answer;
-use crate::ids::{AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId};
+use crate::ids::{
+    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId,
+};
 use crate::offer::Failure;
 use crate::provider::{ProviderEvent, StartFault};
 use crate::time::{Awake, Micros};
@@ -275,6 +278,14 @@ pub enum Command {
         text: String,
         by: Author,
         send: Send,
+        /// Of this chat, in the order in which the agent gets them.
+        attachments: Vec<AttachmentId>,
+    },
+    /// Keep a file whose bytes are durable.
+    Attach(Attachment),
+    /// Let go of a file that no message names.
+    Detach {
+        attachment: AttachmentId,
     },
     EditQueued {
         message: MessageId,
@@ -372,6 +383,8 @@ pub enum Reply {
         #[serde(default)]
         note: Option<String>,
     },
+    /// The attachment is durable.
+    Attached(Attachment),
     /// The answer is durable.
     Answered {
         /// Its receipt.
@@ -407,6 +420,7 @@ impl Reply {
             | Self::Chosen { .. }
             | Self::Forkable { .. }
             | Self::Accepted { .. }
+            | Self::Attached(_)
             | Self::Answered { .. }
             | Self::Resuming { .. }
             | Self::NotResumed { .. }

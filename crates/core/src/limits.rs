@@ -27,6 +27,18 @@ pub const CWD_BYTES_MAX: usize = 4096;
 pub const MESSAGE_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of the body of any other request.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of one attachment.
+pub const ATTACHMENT_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// Attachments of one message.
+pub const MESSAGE_ATTACHMENTS_MAX: usize = 20;
+/// Attachments of one chat.
+pub const CHAT_ATTACHMENTS_MAX: usize = 1000;
+/// Bytes of all attachments of one chat.
+pub const CHAT_ATTACHMENTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Characters of the name of an attachment.
+pub const ATTACHMENT_NAME_CHARS_MAX: usize = 200;
+/// Characters of a media type, as RFC 6838 has it for both its parts together.
+pub const MEDIA_TYPE_CHARS_MAX: usize = 127;
 /// Messages that wait in one chat.
 pub const QUEUE_MESSAGES_MAX: usize = 1000;
 /// Characters of an idempotency key.

@@ -52,6 +52,10 @@ codes! {
     InvalidCursor = "invalid_cursor", 400;
     /// The answer does not fit what was asked.
     InvalidAnswer = "invalid_answer", 400;
+    /// A message names an attachment that its chat does not have.
+    UnknownAttachment = "unknown_attachment", 400;
+    /// The body ended before it was whole.
+    BodyIncomplete = "body_incomplete", 400;
     /// The idempotency key has not the form of one.
     InvalidOperationKey = "invalid_operation_key", 400;
     /// No token, or one that is not known.
@@ -76,6 +80,8 @@ codes! {
     TaskNotFound = "task_not_found", 404;
     /// There is no such receipt.
     ReceiptNotFound = "receipt_not_found", 404;
+    /// The chat has no such attachment.
+    AttachmentNotFound = "attachment_not_found", 404;
     /// The configuration has no such agent.
     AgentNotFound = "agent_not_found", 404;
     /// The chat has no offer.
@@ -94,6 +100,8 @@ codes! {
     ChatOpen = "chat_open", 409;
     /// The chat has facts that this build cannot read; it can only be looked at.
     ChatReadOnly = "chat_read_only", 409;
+    /// A message names the attachment.
+    AttachmentInUse = "attachment_in_use", 409;
     /// The message does not wait in the queue.
     NotQueued = "not_queued", 409;
     /// The message is neither refused nor unknown.
@@ -116,6 +124,8 @@ codes! {
     BodyTooLarge = "body_too_large", 413;
     /// The queue of the chat is full.
     QueueFull = "queue_full", 429;
+    /// The chat holds as many attachments as it may.
+    AttachmentsFull = "attachments_full", 429;
     /// Too many deliveries of the chat are without an outcome.
     TooManyUnknown = "too_many_unknown", 429;
     /// Too many requests at once.

@@ -1,6 +1,8 @@
 /// Every fault point there is, by role. Kept sorted within a role.
 pub const POINTS: &[&str] = &[
     "host.acknowledge.before",
+    "host.attachment.kept",
+    "host.attachment.stored",
     "host.attempt.attached",
     "host.attempt.create.before",
     "host.attempt.created",

@@ -6,18 +6,21 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use holdfast_agent::codec::AgentKind;
-use holdfast_core::ids::{ChatId, MessageId};
+use holdfast_core::attachment::Attachment;
+use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
 use holdfast_host::agents::{Agent, Environment, Named, Origin, Source};
+use holdfast_host::attachments::Upload;
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
     HostFigures, HostInfo, Readiness, StopAgents, VariableInfo, WantedChat,
 };
-use holdfast_store::Store;
+use holdfast_store::blobs::Incoming;
 use holdfast_store::search::Search;
+use holdfast_store::{Blobs, Store};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::config::Recheck;
@@ -169,6 +172,36 @@ impl Port for Border {
     ) -> BoxFuture<'static, Result<(), Refusal>> {
         let host = self.host.clone();
         async move { host.give_slot(slot, from, to, caller).await }.boxed()
+    }
+
+    fn blobs(&self) -> Blobs {
+        self.host.blobs()
+    }
+
+    fn new_attachment(&self) -> AttachmentId {
+        clock::new_attachment()
+    }
+
+    fn attach(
+        &self,
+        chat: ChatId,
+        incoming: Incoming,
+        attachment: Attachment,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        let upload = Upload { incoming, attachment };
+        async move { host.attach(chat, upload, caller).await }.boxed()
+    }
+
+    fn detach(
+        &self,
+        chat: ChatId,
+        attachment: AttachmentId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let host = self.host.clone();
+        async move { host.detach(chat, attachment, caller).await }.boxed()
     }
 
     fn keep_draft(

@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 
 /// Writes that come one after the other.
 const IN_A_ROW: usize = 5;
+/// The system calls that are watched.
+const CALLS: &str =
+    "trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg,openat,link,linkat";
 /// Writes that come at once, so that commits are shared.
 const AT_ONCE: usize = 6;
 
@@ -29,7 +32,7 @@ fn start_traced<'a>(place: &'a Place, trace: &std::path::Path) -> TestHost<'a> {
     let mut traced = Command::new("strace");
     traced
         .args(["-D", "-f", "-qq", "-s", "8192"])
-        .args(["-e", "trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg"])
+        .args(["-e", CALLS])
         .arg("-o")
         .arg(trace)
         .arg(plain.get_program())
@@ -112,6 +115,56 @@ fn the_sync_of_a_commit_returns_before_its_answer_is_written() {
     }
 }
 
+/// The bytes of a file are synced, then linked under its name, then the folder is synced; only then its
+/// row is committed, and only then it is answered.
+#[test]
+fn a_file_stays_before_its_row_and_its_answer() {
+    const BYTES: &str = "these bytes are to stay";
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("trace");
+    let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path());
+    let host = start_traced(&place, &trace);
+    let chat = host.open();
+    let target = format!("/api/v1/chats/{chat}/attachments");
+    let answer = host.exchange(&host.raw("POST", &target).body(BYTES)).json();
+    let id = answer["id"].as_str().unwrap();
+    assert!(host.stop().success());
+
+    let calls = calls(&std::fs::read_to_string(&trace).unwrap());
+    let after = |at: usize, what: &str, fits: &dyn Fn(&Call) -> bool| {
+        let found = calls.iter().find(|call| call.begun > at && call.succeeded && fits(call));
+        found.unwrap_or_else(|| panic!("not seen: {what}"))
+    };
+    let sync_of = |at: usize, what: &str, fd: &str| {
+        let sync = |call: &Call| call.name == "fsync" && call.fd == fd;
+        after(at, what, &sync).ended
+    };
+    let written = after(0, "the bytes", &|call| call.name == "write" && call.text.contains(BYTES));
+    let synced = sync_of(written.ended, "their sync", &written.fd);
+    let name = format!("/{chat}/{id}");
+    let link = |call: &Call| call.name.starts_with("link") && call.text.contains(&name);
+    let linked = after(synced, "the link", &link).ended;
+    let folder = format!("attachments/{chat}\"");
+    let open = |call: &Call| call.name == "openat" && call.text.contains(&folder);
+    let opened = after(linked, "the folder, opened", &open);
+    let fd = opened.text.rsplit(" = ").next().unwrap().trim();
+    let kept = sync_of(opened.ended, "the folder's sync", fd);
+    let row =
+        |call: &Call| call.name.starts_with("pwrite") && call.text.contains("attachment_added");
+    let row = calls.iter().find(|call| row(call)).expect("the row is written");
+    assert!(row.begun > kept, "the row was written at {}, the folder synced at {kept}", row.begun);
+    let committed = calls.iter().find(|call| {
+        matches!(call.name.as_str(), "fsync" | "fdatasync")
+            && (call.thread, &call.fd) == (row.thread, &row.fd)
+            && call.begun > row.ended
+            && call.succeeded
+    });
+    let committed = committed.expect("a sync covers the commit").ended;
+    let told =
+        calls.iter().find(|call| call.text.contains("HTTP/1.1 201") && call.text.contains(id));
+    assert!(told.expect("the answer is seen").begun > committed);
+}
+
 /// A system call, with the lines of the trace at which it began and ended. The tracer stops a thread
 /// at either side of a call, so that the lines are in the order of what caused what.
 #[derive(Debug)]
@@ -137,6 +190,7 @@ fn calls(trace: &str) -> Vec<Call> {
             if let Some(begun) = unfinished.remove(&thread) {
                 calls[begun].ended = at;
                 calls[begun].succeeded = succeeded;
+                calls[begun].text.push_str(rest);
             }
             continue;
         }

@@ -136,6 +136,17 @@ impl Day<'_> {
         message
     }
 
+    /// A message with a file.
+    fn attached(&mut self, text: &str) {
+        let path = format!("/chats/{}/attachments?name=note.json", self.chat);
+        let file = self.person.write("POST", &path, &json!({ "note": "kept" })).ok();
+        let body = json!({ "text": text, "attachments": [file["id"]] });
+        let path = format!("/chats/{}/messages", self.chat);
+        let sent = self.person.write("POST", &path, &body).ok();
+        let message = sent["message"]["id"].as_str().unwrap().to_owned();
+        self.sent.push((message, text.to_owned()));
+    }
+
     fn reach(&mut self, what: &str, goal: impl Fn(&Value) -> bool) -> Reached {
         let chat = self.chat.clone();
         self.person.reach(&chat, what, |_, row| goal(row))
@@ -147,7 +158,7 @@ impl Day<'_> {
         let queue = format!("/chats/{}/queue", self.chat);
         self.person.write("POST", &format!("{queue}/pause"), &json!({})).ok();
         self.send("a1 [[stream 12 8]]");
-        self.send("a2");
+        self.attached("a2");
         self.send(&format!("a3 [[output {OUTPUT_BYTES}]]"));
         let long = "x".repeat(LONG_MESSAGE_BYTES);
         self.send(&format!("a4 [[say short]] {long}"));
@@ -245,6 +256,12 @@ impl Day<'_> {
         let seen: Vec<&str> = prompts.iter().filter(|p| of_chat(p)).map(|p| head(p)).collect();
         let sent: Vec<&str> = self.sent.iter().map(|(_, text)| head(text)).collect();
         assert_eq!(seen, sent, "the agent saw what was acknowledged, in order, once");
+        let came = evidence.events().into_iter().find(|event| event["prompt"] == "a2").unwrap();
+        let file = came["attached"][0]["resource"]["text"].as_str().unwrap();
+        assert_eq!(file, json!({ "note": "kept" }).to_string(), "what was attached came with it");
+        let path = format!("/chats/{}/attachments", self.chat);
+        let kept = self.person.read(&path)["items"].as_array().unwrap().len();
+        assert_eq!(kept, 1, "it was kept once");
         let continued = prompts.iter().filter(|prompt| prompt.contains(CONTINUATION)).count();
         assert!(continued >= 1, "the stop was resumed");
 

@@ -195,6 +195,37 @@ fn it_goes_on_without_a_restart_once_there_is_room() {
     });
 }
 
+#[test]
+fn a_file_for_which_there_is_no_room_leaves_nothing() {
+    let name = "a_file_for_which_there_is_no_room_leaves_nothing";
+    with_disk(name, |place, disk| {
+        let host = place.start();
+        let chat = host.open();
+        let path = format!("/api/v1/chats/{chat}/attachments");
+        let attach = |bytes: usize| {
+            let answer = host.exchange(&host.raw("POST", &path).body(vec![7; bytes]));
+            (answer.status, answer.json()["code"].clone())
+        };
+        let files = || {
+            let folders = fs::read_dir(disk.0.join("attachments")).unwrap().flatten();
+            folders.map(|dir| fs::read_dir(dir.path()).unwrap().count()).sum::<usize>()
+        };
+        assert_eq!(attach(1000).0, 201);
+        // It is full before the first byte, and in the middle of one that is larger than the disk.
+        assert_eq!(attach(20 * 1024 * 1024), (507, json!("storage_full")));
+        assert_eq!(files(), 1);
+        disk.fill();
+        assert_eq!(attach(100_000), (507, json!("storage_full")));
+        assert_eq!(files(), 1);
+        disk.make_room();
+        assert_eq!(attach(100_000).0, 201);
+        assert_eq!(files(), 2);
+        let all = host.get(&format!("/chats/{chat}/attachments"));
+        assert_eq!(all["items"].as_array().unwrap().len(), 2);
+        host.stop();
+    });
+}
+
 /// Sends a message for which there surely is no room.
 fn post_large(host: &TestHost<'_>, chat: &str) -> Value {
     let text = "x".repeat(900_000);

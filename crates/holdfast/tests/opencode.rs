@@ -223,6 +223,43 @@ fn a_fork_has_told_the_model_what_was_said_before() {
     assert!(host.stop().success());
 }
 
+/// A PNG of one pixel, in base64.
+const PNG64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+/// The same.
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
+#[test]
+fn what_is_attached_reaches_the_model() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = host.open_with("opencode");
+    let attach = |name: &str, kind: &str, bytes: &[u8]| {
+        let target = format!("/api/v1/chats/{chat}/attachments?name={name}");
+        let request = host.raw("POST", &target).header("content-type", kind).body(bytes);
+        host.exchange(&request).json()["id"].clone()
+    };
+    let files = [
+        attach("dot.png", "image/png", PNG),
+        attach("note.md", "text/markdown", b"the word is grassland"),
+    ];
+    let body = json!({ "text": "[[say seen]] look", "attachments": files });
+    let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
+    let message = sent["message"]["id"].as_str().unwrap();
+    host.wait_message(&chat, message, "settled");
+    assert_eq!(host.said(&chat), "seen");
+    let turns = lab.model.turns();
+    let asked = &turns.last().unwrap().body["messages"];
+    let parts = asked.as_array().unwrap().last().unwrap()["content"].as_array().unwrap();
+    let image = parts.iter().find(|part| part["type"] == "image_url").unwrap();
+    assert_eq!(image["image_url"]["url"], format!("data:image/png;base64,{PNG64}"));
+    let text =
+        parts.iter().any(|part| part["text"].as_str().unwrap_or_default().contains("grassland"));
+    assert!(text, "{asked}");
+    host.stop();
+}
+
 #[test]
 fn host_agent_and_model_need_and_ask_nothing_but_loopback() {
     // The install may need the network; what runs then may not.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use holdfast_core::fact::Secret;
-use holdfast_core::ids::{AttemptId, ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, AttemptId, ChatId, MessageId};
 use holdfast_core::input::Given;
 use holdfast_core::time::{Awake, Micros};
 use rustix::time::{ClockId, clock_gettime};
@@ -70,6 +70,12 @@ pub fn new_chat() -> ChatId {
 #[must_use]
 pub fn new_message() -> MessageId {
     MessageId::new(v7())
+}
+
+/// The id of a new attachment.
+#[must_use]
+pub fn new_attachment() -> AttachmentId {
+    AttachmentId::new(v7())
 }
 
 fn v7() -> Uuid {

@@ -5,6 +5,8 @@ use holdfast_core::input::{Caller, Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::ChatRow;
 
+use crate::attachments::{Row, settle, uncertain};
+use crate::clock;
 use crate::host::{Host, unasked};
 
 impl Host {
@@ -13,11 +15,19 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// The refusals of the rules, of operations, of commits, of a stop.
+    /// The refusals of the rules, of operations, of commits, of the disk, of a stop.
     pub async fn fork(&self, chat: ChatId, at: u64, caller: Caller) -> Result<Reply, Refusal> {
         if let Some(reply) = self.replayed(&caller).await? {
             return Ok(reply);
         }
+        self.takes_writes()?;
+        let host = self.clone();
+        // By itself: whoever asked may leave, and what is half done must come to its end.
+        let forked = tokio::spawn(async move { host.open_fork(chat, at, caller).await });
+        forked.await.unwrap_or_else(|_| Err(uncertain()))
+    }
+
+    async fn open_fork(&self, chat: ChatId, at: u64, caller: Caller) -> Result<Reply, Refusal> {
         let fork = match self.submit(chat, Command::Fork { at }, Caller::default()).await? {
             Reply::Forkable { fork } => fork,
             other => return Ok(other),
@@ -26,6 +36,11 @@ impl Host {
         let Some(ChatRow { title, project, summary, .. }) = row else {
             return Err(Refusal::new(Code::ChatNotFound, "There is no such chat."));
         };
+        let (blobs, other) = (self.blobs(), clock::new_chat());
+        let files: Vec<_> = fork.attachments.iter().map(|file| file.id).collect();
+        let shared = tokio::task::spawn_blocking(move || blobs.share(chat, other, &files)).await;
+        let shared = shared.map_err(|_| uncertain())?;
+        let shared = shared.map_err(|error| holdfast_store::blobs::refusal(&error))?;
         let open = Command::Open {
             agent: summary.agent,
             cwd: summary.cwd,
@@ -37,6 +52,15 @@ impl Host {
             fork: Some(fork),
             message: None,
         };
-        self.open(open, caller).await
+        let answer = self.submit(other, open, caller).await;
+        for kept in shared {
+            match &answer {
+                Ok(Reply::Opened { chat, .. }) if *chat == other => settle(kept, Row::There).await,
+                // It may be there and may not: the mark stays, and the next start looks.
+                Err(refusal) if refusal.code == Code::NotDurable => drop(kept),
+                Ok(_) | Err(_) => settle(kept, Row::Gone).await,
+            }
+        }
+        answer
     }
 }

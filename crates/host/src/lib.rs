@@ -3,6 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`actor`] | one chat: `step` without I/O ([`actor::Core`]), and the task around it |
+//! | [`attachments`] | what people attach: taken in, let go, given to agents |
 //! | [`attempt`] | one attempt: from the committed intent to the proven death, over its keeper |
 //! | [`host`] | the handle that everybody else has: submit, open, stop |
 //! | [`start`] | what a host does first: load what owes something, clear what is left over |
@@ -17,6 +18,7 @@
 
 pub mod actor;
 pub mod agents;
+pub mod attachments;
 pub mod attempt;
 pub mod clock;
 mod fork;

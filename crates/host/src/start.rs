@@ -21,6 +21,7 @@ impl Host {
         // Before any actor lives: what one of them begins is not what an earlier host left.
         let found = registry::list(&self.shared.options.data_dir);
         let current = self.attempts_of(&owing).await;
+        self.sweep_attachments().await;
         for chat in owing {
             let _ = self.actor(chat);
         }

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::{Names, Principal, Sessions, Tokens};
 use crate::events::Hub;
-use crate::limits::BODIES_BYTES_MAX;
+use crate::limits::{BODIES_BYTES_MAX, UPLOADS_MAX};
 use crate::port::Host;
 
 /// The border of one host. Cheap to clone.
@@ -23,6 +23,8 @@ pub struct App {
     pub(crate) hub: Hub,
     /// The bytes that bodies may still take.
     pub(crate) bodies: Arc<Semaphore>,
+    /// Places for files that are being taken in.
+    pub(crate) uploads: Arc<Semaphore>,
     pub(crate) stopping: CancellationToken,
     /// Whether figures are for everybody who reaches the host.
     pub(crate) open_metrics: bool,
@@ -51,6 +53,7 @@ impl App {
             names: Arc::new(names),
             hub,
             bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
+            uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             stopping,
             open_metrics: false,
             streams: TaskTracker::new(),

@@ -47,6 +47,10 @@ pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a refused body that are read and thrown away, so that the answer reaches a caller that
 /// is still writing.
 pub const DRAIN_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Files that are taken in at once.
+pub const UPLOADS_MAX: usize = 16;
+/// Bytes of a file that are gathered before they are written.
+pub const UPLOAD_PIECE_BYTES: usize = 256 * 1024;
 /// Changes that are resolved at the same time.
 pub const RESOLVES_AT_ONCE: usize = 4;
 /// TCP connections that are served at once; further ones wait to be accepted.
@@ -66,6 +70,8 @@ pub const CLOSE_GRACE: Duration = Duration::from_secs(30);
 pub const STORE_RETRY: Duration = Duration::from_secs(1);
 /// Time in which the body of a request has to arrive.
 pub const BODY_READ_PATIENCE: Duration = Duration::from_secs(60);
+/// Time in which the next piece of a file that is sent has to arrive.
+pub const UPLOAD_PIECE_PATIENCE: Duration = Duration::from_secs(30);
 /// Time in which a refused body is thrown away.
 pub const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 /// Time in which open requests may end when the host stops.

@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::Author;
-use holdfast_core::ids::{ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
 pub use holdfast_core::input::{Caller, OperationKey};
 use holdfast_core::input::{Command, Reply};
 pub use holdfast_core::item::Delta;
 use holdfast_core::refusal::Refusal;
 use holdfast_core::time::Micros;
-use holdfast_store::Store;
+use holdfast_store::blobs::Incoming;
 use holdfast_store::search::Search;
+use holdfast_store::{Blobs, Store};
 use tokio::sync::broadcast;
 
 /// A host, as the border uses it. Every call answers after the commit of what it did.
@@ -95,6 +97,36 @@ pub trait Host: Send + Sync + 'static {
         to: ChatId,
         caller: Caller,
     ) -> BoxFuture<'static, Result<(), Refusal>>;
+
+    /// Where the bytes of attachments are.
+    fn blobs(&self) -> Blobs;
+
+    /// The id of a new attachment, random.
+    fn new_attachment(&self) -> AttachmentId;
+
+    /// Keeps what is attached to a chat, and answers [`Reply::Attached`]. A repeat of the operation gets
+    /// the first answer, and its bytes go.
+    ///
+    /// # Errors
+    /// Those of `submit`, and what the disk does not take.
+    fn attach(
+        &self,
+        chat: ChatId,
+        incoming: Incoming,
+        known: Attachment,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// Lets go of an attachment that no message names, and answers [`Reply::Done`].
+    ///
+    /// # Errors
+    /// Those of `submit`.
+    fn detach(
+        &self,
+        chat: ChatId,
+        attachment: AttachmentId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>>;
 
     /// Keeps what the caller is writing in a chat, and answers when. A repeat of the operation is
     /// answered as the first was, and stores nothing.

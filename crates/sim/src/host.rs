@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::ids::{AttemptId, ChatId};
+use holdfast_core::ids::{AttachmentId, AttemptId, ChatId};
 use holdfast_core::input::{Caller, Command, OperationKey};
 use holdfast_core::offer::Cause as OfferCause;
 use holdfast_core::refusal::{Code, Refusal};
@@ -264,9 +265,17 @@ pub(crate) fn deliver(w: &mut World) {
         let message = w.new_message();
         let command = match &asked.wish {
             Wish::Open { text } => w.opening(text.clone().map(|text| (message, text))),
-            Wish::Send { text, by, send } => {
-                Command::Send { message, text: text.clone(), by: *by, send: *send }
+            Wish::Send { text, by, send, attachments } => {
+                let (text, by, send, attachments) = (text.clone(), *by, *send, attachments.clone());
+                Command::Send { message, text, by, send, attachments }
             }
+            Wish::Attach { bytes } => Command::Attach(Attachment {
+                id: AttachmentId::new(message.uuid()),
+                name: "notes.txt".to_owned(),
+                media_type: "text/plain".to_owned(),
+                bytes: *bytes,
+                sha256: String::new(),
+            }),
             Wish::Plain(command) => command.clone(),
         };
         let caller = Caller { principal: PRINCIPAL.to_owned(), operation: key };

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use holdfast_core::fact::Author;
 use holdfast_core::frame::Answer as PromptAnswer;
 use holdfast_core::head::{Life, Strand};
-use holdfast_core::ids::{ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
 use holdfast_core::input::{Anyway, ChangeChat, Choice, Command, Leftovers, Reply, Send, Session};
+use holdfast_core::limits::MESSAGE_ATTACHMENTS_MAX;
 use holdfast_core::refusal::Code;
 
 use crate::net::Answer;
@@ -28,7 +29,8 @@ const TRIES_MAX: u32 = 12;
 #[derive(Clone, Debug)]
 pub(crate) enum Wish {
     Open { text: Option<String> },
-    Send { text: String, by: Author, send: Send },
+    Send { text: String, by: Author, send: Send, attachments: Vec<AttachmentId> },
+    Attach { bytes: u64 },
     Plain(Command),
 }
 
@@ -93,7 +95,7 @@ pub(crate) fn ask(w: &mut World, chat: Option<ChatId>, wish: Wish) -> usize {
 /// Whether a wish lets messages overtake each other.
 fn disorders(wish: &Wish) -> bool {
     match wish {
-        Wish::Open { .. } => false,
+        Wish::Open { .. } | Wish::Attach { .. } => false,
         Wish::Send { send, .. } => *send != Send::Queue,
         Wish::Plain(command) => match command {
             Command::OrderQueue { .. }
@@ -108,6 +110,8 @@ fn disorders(wish: &Wish) -> bool {
             Command::Open { .. }
             | Command::Fork { .. }
             | Command::Change(_)
+            | Command::Attach(_)
+            | Command::Detach { .. }
             | Command::EditQueued { .. }
             | Command::WithdrawQueued { .. }
             | Command::PauseQueue
@@ -202,7 +206,7 @@ fn want(w: &mut World) {
     };
     let Some(loaded) = w.journal.store.load(chat).map(|loaded| loaded.chat) else { return };
     let wish = match w.rng.below(100) {
-        0..=39 => say(w),
+        0..=39 => say(w, &loaded),
         40..=47 => about_queue(w, &loaded),
         48..=50 => Wish::Plain(Command::PauseQueue),
         51..=56 => Wish::Plain(Command::ResumeQueue),
@@ -240,17 +244,22 @@ fn want(w: &mut World) {
             },
             Life::Closed | Life::Unborn | Life::Deleted => Command::Reopen,
         }),
+        97 if w.rng.permille(600) => Wish::Attach { bytes: 1 + w.rng.below(1000) as u64 },
         97 => Wish::Plain(Command::Change(ChangeChat {
             title: Some(format!("named {}", w.token())),
             ..ChangeChat::default()
         })),
         98 if w.rng.permille(300) => Wish::Plain(Command::Delete),
+        99 => match unnamed(&loaded).next() {
+            Some(attachment) => Wish::Plain(Command::Detach { attachment }),
+            None => Wish::Plain(Command::Reopen),
+        },
         _ => Wish::Plain(Command::Reopen),
     };
     ask(w, Some(chat), wish);
 }
 
-fn say(w: &mut World) -> Wish {
+fn say(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
     let by = match w.rng.below(10) {
         0 => Author::App,
         1 => Author::Schedule,
@@ -264,7 +273,15 @@ fn say(w: &mut World) -> Wish {
     };
     // Some words are said again and again.
     let text = if w.rng.permille(150) { "go on".to_owned() } else { w.token() };
-    Wish::Send { text, by, send }
+    // What was attached goes with the next message that is sent.
+    let attachments = unnamed(chat).take(MESSAGE_ATTACHMENTS_MAX).collect();
+    Wish::Send { text, by, send, attachments }
+}
+
+/// What is attached and no message names.
+fn unnamed(chat: &holdfast_core::head::Chat) -> impl Iterator<Item = AttachmentId> {
+    let free = chat.aside.attachments.iter().filter(|(_, held)| held.named.is_none());
+    free.map(|(id, _)| *id)
 }
 
 fn about_queue(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
@@ -272,7 +289,7 @@ fn about_queue(w: &mut World, chat: &holdfast_core::head::Chat) -> Wish {
     if let Some(outstanding) = chat.head.outstanding.as_ref().filter(|_| w.rng.permille(300)) {
         return Wish::Plain(Command::WithdrawQueued { message: outstanding.message });
     }
-    let Some(message) = w.rng.pick(&waiting).copied() else { return say(w) };
+    let Some(message) = w.rng.pick(&waiting).copied() else { return say(w, chat) };
     Wish::Plain(match w.rng.below(4) {
         0 => Command::EditQueued { message, text: w.token() },
         1 => Command::WithdrawQueued { message },

@@ -1,6 +1,7 @@
 //! What both backends derive in the same way from heads, summaries and facts.
 
 use holdfast_core::activity::{Activity, Lead, Process, Shown};
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Fact, RefusedWhy};
 use holdfast_core::head::{Head, Life, Marks};
 use holdfast_core::ids::{ChatId, Seq};
@@ -211,9 +212,16 @@ pub(crate) fn text_of(unit: &Unit, message: holdfast_core::ids::MessageId) -> Op
     })
 }
 
-/// What a chat's row shows of a message.
-pub(crate) fn last_prompt(text: &str) -> String {
-    cut(text, LAST_PROMPT_CHARS_MAX)
+/// What a chat's row shows of a message: its text, or what goes with it where it has none.
+pub(crate) fn last_prompt<E>(
+    text: &str,
+    attachments: impl FnOnce() -> Result<Vec<Attachment>, E>,
+) -> Result<String, E> {
+    if !text.trim().is_empty() {
+        return Ok(cut(text, LAST_PROMPT_CHARS_MAX));
+    }
+    let names: Vec<String> = attachments()?.into_iter().map(|one| one.name).collect();
+    Ok(cut(&names.join(", "), LAST_PROMPT_CHARS_MAX))
 }
 
 /// The refusal of a row or fact about something that is not there.

@@ -3,13 +3,14 @@
 //! a new kind adds one, and so does a kind that is written in a new way.
 
 use holdfast_core::activity::{Lead, Leftover};
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{
-    Author, Death, Evidence, Fact, Fork, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
-    WithdrawnWhy,
+    Author, Death, Evidence, Fact, Fork, ForkedFile, OfferEnd, Paused, Place, RefusedWhy, Secret,
+    StopWhy, WithdrawnWhy,
 };
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer, Setting};
 use holdfast_core::ids::{
-    AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
+    AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
 };
 use holdfast_core::input::Choice;
 use holdfast_core::item::{ItemKind, Role};
@@ -28,6 +29,7 @@ const STORED: &str = include_str!("../tests/fixtures/facts.jsonl");
 
 const CHAT: ChatId = ChatId::new(Uuid::from_u128(0x30));
 const MESSAGE: MessageId = MessageId::new(Uuid::from_u128(0x10));
+const ATTACHMENT: AttachmentId = AttachmentId::new(Uuid::from_u128(0x30));
 const ATTEMPT: AttemptId = AttemptId::new(Uuid::from_u128(0x20));
 const ITEM: ItemId = ItemId::new(1, 2);
 const PROMPT: PromptId = PromptId::new(1, 3);
@@ -69,6 +71,17 @@ fn chat_and_queue() -> Vec<Fact> {
             attempts: 2,
             turns: 4,
             host_items: 5,
+            attachments: Vec::new(),
+        }),
+        Fact::ChatForked(Fork {
+            from: CHAT,
+            at: 9,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            messages: 3,
+            attempts: 2,
+            turns: 4,
+            host_items: 5,
+            attachments: vec![ForkedFile { id: ATTACHMENT, bytes: 7, named: MESSAGE }],
         }),
         Fact::ChatTitled { title: text("t"), by: holdfast_core::fact::Namer::Person },
         Fact::SlotBound { slot: Some(text("s")) },
@@ -85,7 +98,30 @@ fn chat_and_queue() -> Vec<Fact> {
         Fact::ChatClosed,
         Fact::ChatReopened,
         Fact::ChatDeleted,
-        Fact::MessageAccepted { message, by: Author::Person, bytes: 7, digest: text("d"), place },
+        Fact::MessageAccepted {
+            message,
+            by: Author::Person,
+            bytes: 7,
+            digest: text("d"),
+            place,
+            attachments: Vec::new(),
+        },
+        Fact::MessageAccepted {
+            message,
+            by: Author::App,
+            bytes: 0,
+            digest: text("d"),
+            place,
+            attachments: vec![ATTACHMENT],
+        },
+        Fact::AttachmentAdded(Attachment {
+            id: ATTACHMENT,
+            name: text("Bericht – März.pdf"),
+            media_type: text("application/pdf"),
+            bytes: 9,
+            sha256: text("00ff"),
+        }),
+        Fact::AttachmentRemoved { attachment: ATTACHMENT },
         Fact::MessageEdited { message, bytes: 8, digest: text("e") },
         Fact::QueueOrdered { order: vec![message, MessageId::new(Uuid::from_u128(0x11))] },
         Fact::MessageWithdrawn { message, why: WithdrawnWhy::OfferEnded },

@@ -1,6 +1,7 @@
 //! The journal and the queries, with a backend on SQLite and one in memory. What is stored is
 //! decided elsewhere; this crate keeps it, in order and whole.
 
+pub mod blobs;
 pub mod change;
 #[cfg(test)]
 mod contract;
@@ -15,6 +16,7 @@ pub mod rows;
 pub mod search;
 pub mod sqlite;
 
+pub use blobs::Blobs;
 pub use change::{Change, ChangeBounds, What};
 pub use figures::Figures;
 pub use journal::{CommitError, Committed, Journal, Operation, Pending, Progress, Unit};

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
 use tokio::sync::watch;
@@ -14,9 +14,9 @@ use crate::change::{Change, ChangeBounds};
 use crate::figures::Figures;
 use crate::journal::{CommitError, Journal, Operation, Pending};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
-    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
-    TextRange, TurnRow,
+    AttachmentRow, ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow,
+    ItemRow, Loaded, MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage,
+    StoredOperation, TaskRow, TextRange, TurnRow,
 };
 
 /// Why a query was not answered.
@@ -84,6 +84,10 @@ pub trait Store: Journal {
         from: Option<MessageId>,
         bounds: QueueBounds,
     ) -> Answer<Option<QueuePage>>;
+    /// One attachment.
+    fn attachment(&self, chat: ChatId, id: AttachmentId) -> Answer<Option<AttachmentRow>>;
+    /// All attachments of a chat, in the order in which they came; at most `CHAT_ATTACHMENTS_MAX`.
+    fn attachments(&self, chat: ChatId) -> Answer<Vec<AttachmentRow>>;
     /// One prompt.
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>>;
     /// What is allowed for good, in the order in which it was.

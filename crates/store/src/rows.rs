@@ -1,8 +1,9 @@
 //! What queries answer: the rows of a chat, in the words of core.
 
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
 use holdfast_core::frame::Answer;
-use holdfast_core::head::Chat;
+use holdfast_core::head::{Chat, Queued};
 use holdfast_core::ids::{
     AttemptId, ChatId, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
 };
@@ -222,9 +223,23 @@ pub struct MessageRow {
     pub attempt: Option<AttemptId>,
     /// When it was accepted.
     pub accepted_at: Micros,
+    /// What goes with it, in order; nothing once its chat is deleted.
+    pub attachments: Vec<Attachment>,
 }
 
 impl MessageRow {
+    /// It as whoever decides about the queue has it.
+    #[must_use]
+    pub fn queued(&self) -> Queued {
+        Queued {
+            message: self.id,
+            by: self.by,
+            digest: self.digest.clone(),
+            item: self.item,
+            attached: u32::try_from(self.attachments.len()).unwrap_or(u32::MAX),
+        }
+    }
+
     /// It without its text.
     #[must_use]
     pub fn brief(&self) -> MessageBrief {
@@ -235,6 +250,7 @@ impl MessageRow {
             bytes: self.bytes,
             turn: self.turn,
             accepted_at: self.accepted_at,
+            attachments: self.attachments.clone(),
         }
     }
 }
@@ -256,6 +272,17 @@ impl QueueBounds {
     pub(crate) const fn is_full(&self, messages: usize, bytes: usize) -> bool {
         messages > 0 && (messages >= self.messages || bytes > self.bytes)
     }
+}
+
+/// An attachment of a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachmentRow {
+    /// What is known of it.
+    pub attachment: Attachment,
+    /// When it was kept.
+    pub at: Micros,
+    /// A message that names it, if one does.
+    pub named: Option<MessageId>,
 }
 
 /// A page of the messages that wait.
@@ -282,6 +309,8 @@ pub struct MessageBrief {
     pub turn: Option<TurnId>,
     /// When it was accepted.
     pub accepted_at: Micros,
+    /// What goes with it, in order.
+    pub attachments: Vec<Attachment>,
 }
 
 /// Where a prompt is in its life.

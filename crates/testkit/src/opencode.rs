@@ -54,7 +54,11 @@ pub fn home(scratch: &Path, model_port: u16) -> io::Result<Vec<(String, String)>
                     "baseURL": format!("http://127.0.0.1:{model_port}/v1"),
                     "apiKey": "k",
                 },
-                "models": { "m": { "name": "M" } },
+                "models": { "m": {
+                    "name": "M",
+                    "attachment": true,
+                    "modalities": { "input": ["text", "image"], "output": ["text"] },
+                } },
             },
         },
         "model": "scripted/m",

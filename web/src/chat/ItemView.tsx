@@ -3,6 +3,7 @@ import type { Entry } from "../events/state.ts";
 import type { Item } from "../events/wire.ts";
 import { t, tword } from "../i18n/t.ts";
 import { PromptCard } from "../prompts/PromptCard.tsx";
+import { Attachments } from "./Attachments.tsx";
 import { BigText } from "./BigText.tsx";
 import { CallView } from "./CallView.tsx";
 import { DeliveryLine } from "./DeliveryLine.tsx";
@@ -76,6 +77,7 @@ function Asked({ chat, item }: { chat: string; item: Entry }) {
     <article aria-label={who} className="ml-auto w-fit max-w-[85%] rounded-2xl bg-mine px-4 py-2">
       {by !== "person" && <p className="text-xs font-semibold text-soft">{who}</p>}
       <Text item={item} />
+      <Attachments of={item.attachments} />
       {item.delivery && <DeliveryLine chat={chat} delivery={item.delivery} />}
     </article>
   );

@@ -8,6 +8,8 @@ import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { FaultLine } from "../ui/FaultLine.tsx";
 import { Icon } from "../ui/Icon.tsx";
+import { AttachButton, BesideList, takesFiles } from "./Attach.tsx";
+import { idsOf, putBack, takeKept, useBeside } from "./attached.ts";
 import { accepted, emptied, keepText, useDraft } from "./kept.ts";
 import { Refusal } from "./Refusal.tsx";
 
@@ -25,8 +27,12 @@ export function Composer({ row }: { row: Row }) {
   const hint = useId();
   const area = useGrowing(text);
   const busy = row.status.lead !== "done";
+  const files = useBeside(row.id);
+  const failed = files.some((one) => one.state.at === "failed");
+  const kept = files.every((one) => one.state.at === "kept");
+  const ready = kept && (text.trim() !== "" || files.length > 0);
   const submit = () => {
-    if (text.trim() === "") return;
+    if (!ready) return;
     emptied(row.id);
     void post(row.id, text, busy ? way : "queue");
     setWay("queue");
@@ -42,11 +48,13 @@ export function Composer({ row }: { row: Row }) {
       )}
       <form
         className="rounded-xl border border-edge bg-raised shadow-xs focus-within:border-brand"
+        {...takesFiles(row.id)}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
       >
+        <BesideList chat={row.id} files={files} />
         <textarea
           ref={area}
           rows={1}
@@ -63,10 +71,11 @@ export function Composer({ row }: { row: Row }) {
           className="block max-h-[40dvh] w-full resize-none rounded-xl bg-transparent px-4 pt-3 pb-1 placeholder:text-soft focus:outline-none pointer-coarse:text-base"
         />
         <div className="flex items-center justify-end gap-2 px-2 pb-2">
+          <AttachButton chat={row.id} />
           <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
-            {t("composer.hint")}
+            {failed ? t("attach.failed") : t("composer.hint")}
           </p>
-          {busy && text.trim() !== "" && (
+          {busy && ready && (
             <select
               aria-label={t("composer.delivery")}
               value={way}
@@ -78,7 +87,7 @@ export function Composer({ row }: { row: Row }) {
             </select>
           )}
           {busy && <Stop row={row} act={act} />}
-          <Button type="submit" look="brand" disabled={text.trim() === ""}>
+          <Button type="submit" look="brand" disabled={!ready}>
             <Icon name="send" />
             {t("composer.send")}
           </Button>
@@ -89,12 +98,16 @@ export function Composer({ row }: { row: Row }) {
 }
 
 async function post(chat: string, text: string, delivery: Way): Promise<void> {
-  const body = { text, delivery };
-  const message = { chat, text };
+  const files = takeKept(chat);
+  const attachments = idsOf(files);
+  const names = files.map((one) => one.file.name).join(", ");
+  const body = { text, delivery, ...(attachments.length > 0 ? { attachments } : {}) };
+  const message = { chat, text: text.trim() === "" ? names : text };
   try {
     await write(to("POST", "/chats/{chat}/messages", { at: { chat }, body }), chat, message);
     accepted(chat);
   } catch (fault) {
+    putBack(chat, files);
     if (fault instanceof Refused) show({ message, problem: fault.problem });
   }
 }

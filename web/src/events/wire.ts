@@ -9,6 +9,7 @@ type Schemas = components["schemas"];
 export type Action = Schemas["Action"];
 export type Agent = Schemas["Agent"];
 export type Answered = Schemas["PromptAnswer"];
+export type Attachment = Schemas["Attachment"];
 export type Call = Schemas["ToolCall"];
 export type Change = Schemas["Change"];
 export type ChatChange = Schemas["ChatChange"];

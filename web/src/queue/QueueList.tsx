@@ -91,7 +91,9 @@ export function QueueList({ id }: { id: string }) {
             ) : (
               <>
                 <p className="min-w-0 flex-1 truncate" title={one.text}>
-                  {one.text}
+                  {one.text.trim() === ""
+                    ? one.attachments?.map((file) => file.name).join(", ")
+                    : one.text}
                 </p>
                 <Acts acts={actsOf(one, at)} />
               </>

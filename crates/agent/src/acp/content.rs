@@ -43,6 +43,13 @@ pub(super) fn shown(block: Option<&RawValue>) -> String {
     }
 }
 
+/// The text of one block, if it is one of text.
+pub(super) fn written(block: Option<&RawValue>) -> String {
+    let block = block.and_then(|block| serde_json::from_str::<ContentBlock<'_>>(block.get()).ok());
+    let text = block.filter(|block| matches!(block.kind.as_deref(), Some("text") | None));
+    text.and_then(|block| block.text).unwrap_or_default()
+}
+
 /// The text of a tool call's whole content, each piece from a new line.
 pub(super) fn call_text(content: &List<'_>) -> String {
     let mut whole = String::new();

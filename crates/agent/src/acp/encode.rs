@@ -5,8 +5,8 @@ use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::ProtocolFrame;
 use serde_json::json;
 
-use super::{State, prompts};
-use crate::codec::{Content, EncodeError};
+use super::{State, blocks, prompts};
+use crate::codec::{Content, EncodeError, Form};
 use crate::jsonrpc::Dialect;
 use crate::tasks::Target;
 
@@ -34,7 +34,7 @@ impl State {
             Outgoing::Protocol(ProtocolFrame::Reply { id, outcome }) => NAMED.reply(id, outcome),
             Outgoing::Message { message: _ } => {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
-                let prompt = json!([{ "type": "text", "text": text }]);
+                let prompt = blocks::prompt(text, content.attached);
                 let params = json!({ "sessionId": self.named(frame)?, "prompt": prompt });
                 NAMED.request(frame.0, "session/prompt", &params.to_string())
             }
@@ -61,6 +61,11 @@ impl State {
             }
         };
         line.map_err(|source| EncodeError::NotJson { frame, source })
+    }
+
+    /// The form in which the agent takes what is attached to one message.
+    pub(crate) fn forms(&self, attached: &[(&str, u64)]) -> Vec<Form> {
+        self.takes.forms(attached)
     }
 
     fn named(&self, frame: FrameNo) -> Result<&str, EncodeError> {

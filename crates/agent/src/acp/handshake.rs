@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::blocks;
 use super::replay::Replay;
 use super::wire;
 use crate::codec::{History, SessionSpec};
@@ -147,6 +148,12 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// What it takes in a prompt, by its answer to `initialize`.
+pub(super) fn takes(told: Option<&RawValue>) -> crate::attached::Takes {
+    let told: wire::Initialized<'_> = wire::read(told).unwrap_or_default();
+    blocks::takes(told.capabilities.and_then(|told| told.prompt).as_ref())
 }
 
 /// The agent answered `initialize`.

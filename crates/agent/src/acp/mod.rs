@@ -12,6 +12,7 @@
 //!   each time: the codec does not know when the host closes a turn that the agent opened by itself.
 
 mod asked;
+mod blocks;
 mod calls;
 mod content;
 mod encode;
@@ -37,6 +38,7 @@ use self::handshake::{Opening, Outcome, Stage};
 use self::prompts::Prompts;
 use self::texts::Texts;
 use self::turns::{Expect, Turns};
+use crate::attached::Takes;
 use crate::codec::{Inward, SessionSpec};
 use crate::jsonrpc::{self, Incoming};
 use crate::noise::Noise;
@@ -58,6 +60,9 @@ pub struct State {
     prompts: Prompts,
     tasks: Tasks,
     noise: Noise,
+    /// What it takes in a prompt.
+    #[serde(default)]
+    takes: Takes,
 }
 
 /// One line while it is taken in: what it was, for the case that nobody can read it.
@@ -80,6 +85,7 @@ impl State {
             prompts: Prompts::default(),
             tasks: Tasks::default(),
             noise: Noise::default(),
+            takes: Takes::default(),
         };
         (state, events)
     }
@@ -196,7 +202,11 @@ impl State {
     /// The agent answered a frame of the start.
     fn handshake(&mut self, outcome: Outcome<'_>, out: &mut Vec<ProviderEvent>) {
         let (stage, events) = match std::mem::replace(&mut self.stage, Stage::Failed) {
-            Stage::Initializing { spec } => handshake::initialized(spec, outcome),
+            Stage::Initializing { spec } => {
+                let told = outcome.as_ref().ok().copied().flatten();
+                self.takes = handshake::takes(told);
+                handshake::initialized(spec, outcome)
+            }
             Stage::Opening { opening, asked, capabilities, model, mode } => {
                 handshake::opened(opening, asked, capabilities, (model, mode), outcome)
             }

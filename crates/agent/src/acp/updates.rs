@@ -6,7 +6,7 @@ use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind};
 use serde_json::value::RawValue;
 
 use super::calls::{Known, Owner};
-use super::content::shown;
+use super::content::{shown, written};
 use super::prompts::Word;
 use super::texts::Voice;
 use super::turns::Says;
@@ -64,7 +64,7 @@ impl State {
     fn history(&mut self, kind: &str, update: Option<&RawValue>) {
         let Some(replay) = self.replay() else { return };
         if kind == "user_message_chunk" {
-            let (id, text) = chunk(update);
+            let (id, text) = said(update);
             replay.piece(id, text);
         } else if !QUIET_UPDATES.contains(&kind) {
             replay.other();
@@ -212,6 +212,13 @@ impl State {
         };
         self.tasks.ended(&id, how, out);
     }
+}
+
+/// The digest of a chunk's message id, and the text that the user wrote in it: what was attached to
+/// it is no part of that.
+fn said(update: Option<&RawValue>) -> (Option<u64>, String) {
+    let told: wire::Chunk<'_> = wire::read(update).unwrap_or_default();
+    (told.message.as_deref().map(|id| digest(id.as_bytes())), written(told.content))
 }
 
 /// The digest of a chunk's message id, and what is shown of it.

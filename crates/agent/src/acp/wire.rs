@@ -19,8 +19,12 @@ wire! {
     AgentCapabilities<'a> {
         load as "loadSession": Raw<'a>,
         session as "sessionCapabilities": Option<SessionCapabilities<'a>>,
+        prompt as "promptCapabilities": Option<PromptCapabilities<'a>>,
         meta as "_meta": Option<Meta<'a>>,
     }
+}
+wire! {
+    PromptCapabilities<'a> { image: Raw<'a>, embedded as "embeddedContext": Raw<'a> }
 }
 wire! {
     SessionCapabilities<'a> { resume: Raw<'a>, fork: Raw<'a> }

@@ -1,5 +1,7 @@
 //! What goes out: one line for each frame.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use holdfast_core::frame::{Outgoing, Setting};
 use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::ProtocolFrame;
@@ -8,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::handshake::SET;
 use super::subagents::Unstoppable;
 use super::{State, prompts};
-use crate::codec::{Content, EncodeError};
+use crate::attached::Takes;
+use crate::codec::{Attached, Content, EncodeError, Form, Given};
 use crate::jsonrpc::Dialect;
 
 const BARE: Dialect = Dialect::Bare;
@@ -37,7 +40,7 @@ impl State {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
                 let params = json!({
                     "threadId": self.named(frame)?,
-                    "input": [{ "type": "text", "text": text }],
+                    "input": input(text, content.attached),
                     "clientUserMessageId": message.to_string(),
                 });
                 BARE.request(frame.0, "turn/start", &params.to_string())
@@ -75,10 +78,45 @@ impl State {
         line.map_err(|source| EncodeError::NotJson { frame, source })
     }
 
+    /// The form in which the agent takes what is attached to one message: what is no image it reads
+    /// itself.
+    #[expect(clippy::unused_self, reason = "the other agents say what they take")]
+    pub(crate) fn forms(&self, attached: &[(&str, u64)]) -> Vec<Form> {
+        Takes { image: true, embedded: false }.forms(attached)
+    }
+
     fn named(&self, frame: FrameNo) -> Result<&str, EncodeError> {
         if self.thread.is_empty() {
             return Err(EncodeError::NoSession { frame });
         }
         Ok(&self.thread)
     }
+}
+
+/// What a message consists of: its text, then what is attached to it.
+fn input(text: &str, attached: &[Attached<'_>]) -> Vec<Value> {
+    let words = (!text.trim().is_empty() || attached.is_empty())
+        .then(|| json!({ "type": "text", "text": text }));
+    words.into_iter().chain(attached.iter().map(piece)).collect()
+}
+
+fn piece(attached: &Attached<'_>) -> Value {
+    let Attached { name, media_type, bytes, given } = attached;
+    let words = match given {
+        Given::Image(data) => {
+            let url = format!("data:{media_type};base64,{}", STANDARD.encode(data));
+            return json!({ "type": "image", "url": url });
+        }
+        Given::Text { text, uri } => {
+            format!("[Attached file {name:?} ({media_type}), at {uri}:]\n{text}")
+        }
+        Given::Link { uri } => {
+            format!("[Attached file {name:?} ({media_type}, {bytes} bytes), at {uri}]")
+        }
+        Given::Lost => format!(
+            "[The attached file {name:?} ({media_type}, {bytes} bytes) is damaged on the disk of the \
+             host and could not be given to you.]"
+        ),
+    };
+    json!({ "type": "text", "text": words })
 }

@@ -9,7 +9,7 @@ use super::agent::Agent;
 use super::directive::{self, Directive};
 use super::session::{Session, chunks};
 use super::store::Record;
-use super::turn::{Cut, Turn};
+use super::turn::{Cut, Prompt, Turn};
 use super::{ask, background, hostile, leave};
 
 /// Does all directives of a prompt in their order; a text without any is echoed.
@@ -17,12 +17,14 @@ pub(super) fn perform(
     agent: &Arc<Agent>,
     session: &Arc<Session>,
     turn: &Arc<Turn>,
-    prompt: &str,
+    prompt: &Prompt,
 ) -> Result<(), Cut> {
-    let own = directive::own_text(prompt);
+    let own = directive::own_text(&prompt.text);
     let directives = directive::parse(own);
     if directives.is_empty() {
-        session.say(agent, own);
+        // Who says nothing is told what came beside it.
+        let echo = if own.trim().is_empty() { &prompt.shown() } else { own };
+        session.say(agent, echo);
         return turn.rest(Duration::ZERO);
     }
     for directive in directives {
@@ -36,7 +38,7 @@ fn act(
     agent: &Arc<Agent>,
     session: &Arc<Session>,
     turn: &Arc<Turn>,
-    prompt: &str,
+    prompt: &Prompt,
     directive: Directive,
 ) -> Result<(), Cut> {
     match directive {
@@ -53,7 +55,7 @@ fn act(
         Directive::Background { kind, lasts, label } => {
             background::start(agent, session, kind, lasts, &label);
         }
-        Directive::Prompt => session.say(agent, prompt),
+        Directive::Prompt => session.say(agent, &prompt.shown()),
         Directive::Count => session.say(agent, &session.seen().to_string()),
         Directive::Die(code) => leave(code),
         Directive::Flood(bytes) => hostile::flood(agent, session, turn, bytes)?,

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `{"writing": LINE}` | before LINE (without its newline) is written to stdout |
 //! | `{"wrote": LINE}` | after the write returned; a kill in between leaves only the first |
-//! | `{"prompt": TEXT, "session": ID, "stored": BOOL}` | a prompt arrived; `stored`: it counts as seen |
+//! | `{"prompt": TEXT, "session": ID, "stored": BOOL}` | a prompt arrived; `stored`: it counts as seen; its blocks beside text, if any, are `attached` |
 //! | `{"answer": VALUE, "request": ID}` | the client answered a request of the agent, in time or not |
 //! | `{"cancel": SESSION, "obeyed": BOOL}` | `session/cancel` arrived |
 //! | `{"stop": TASK}` | `_holdfast/task_stop` arrived |

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Forms};
+use super::evidence::LOGGED_LINE_BYTES_MAX;
 use super::lock;
 use super::session::{Busy, Session};
 use super::settings::{Cancelling, Loading};
@@ -143,7 +144,7 @@ fn initialize(agent: &Agent, params: &Value) -> Value {
         "agentCapabilities": {
             "loadSession": true,
             "promptCapabilities": {
-                "image": false,
+                "image": true,
                 "audio": false,
                 "embeddedContext": true,
             },
@@ -264,9 +265,13 @@ fn stop_task(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
 
 fn prompt(agent: &Arc<Agent>, id: &Value, params: &Value) -> Result<Reply, Refusal> {
     let session = session_of(agent, params)?;
-    let text = prompt_text(params)?;
+    let (text, attached) = blocks(params)?;
     let note = |stored: bool| {
-        let event = json!({ "prompt": text, "session": session.id, "stored": stored });
+        let mut event = json!({ "prompt": text, "session": session.id, "stored": stored });
+        if !attached.is_empty() {
+            let logged = attached.iter().map(|block| shortened(block, LOGGED_LINE_BYTES_MAX));
+            event["attached"] = logged.collect();
+        }
         agent.out.evidence.note(event);
     };
     if let Some(code) = turn::rejection(&text) {
@@ -285,7 +290,8 @@ fn prompt(agent: &Arc<Agent>, id: &Value, params: &Value) -> Result<Reply, Refus
         return Err(error.into());
     }
     note(true);
-    let prompt = Prompt { request: id.clone(), text };
+    let attached = attached.iter().map(|block| shortened(block, 0).to_string()).collect();
+    let prompt = Prompt { request: id.clone(), text, attached };
     let runs = {
         let (agent, session) = (Arc::clone(agent), Arc::clone(&session));
         move || turn::run(&agent, &session, &turn, &prompt)
@@ -299,18 +305,27 @@ fn prompt(agent: &Arc<Agent>, id: &Value, params: &Value) -> Result<Reply, Refus
     }
 }
 
-/// The text blocks of a prompt, joined as they are; other blocks stand as their JSON.
-fn prompt_text(params: &Value) -> Result<String, Refusal> {
+/// The text blocks of a prompt, joined as they are, and its other blocks.
+fn blocks(params: &Value) -> Result<(String, Vec<Value>), Refusal> {
     let blocks = params.get("prompt").and_then(Value::as_array);
     let blocks = blocks.ok_or_else(|| Refusal::new(INVALID_PARAMS, "prompt must be a list"))?;
-    let mut joined = String::new();
+    let (mut joined, mut others) = (String::new(), Vec::new());
     for block in blocks {
         match block.get("text").and_then(Value::as_str) {
             Some(text) => joined.push_str(text),
-            None => joined.push_str(&block.to_string()),
+            None => others.push(block.clone()),
         }
     }
-    Ok(joined)
+    Ok((joined, others))
+}
+
+/// A block whose data, where it is longer than this, is only counted.
+fn shortened(block: &Value, most: usize) -> Value {
+    let mut block = block.clone();
+    if let Some(length) = block["data"].as_str().map(str::len).filter(|length| *length > most) {
+        block["data"] = json!(format!("({length} characters)"));
+    }
+    block
 }
 
 fn session_of(agent: &Agent, params: &Value) -> Result<Arc<Session>, Refusal> {

@@ -102,6 +102,18 @@ pub(super) struct Prompt {
     pub(super) request: Value,
     /// The whole text as received.
     pub(super) text: String,
+    /// What came beside it, a block of JSON each.
+    pub(super) attached: Vec<String>,
+}
+
+impl Prompt {
+    /// All of it, as it is shown.
+    pub(super) fn shown(&self) -> String {
+        let text = Some(self.text.as_str()).filter(|text| !text.is_empty());
+        let parts: Vec<&str> =
+            text.into_iter().chain(self.attached.iter().map(String::as_str)).collect();
+        parts.join("\n")
+    }
 }
 
 /// Codes that prove that a prompt was rejected before it was taken up: parse error, invalid
@@ -118,7 +130,7 @@ pub(super) fn rejection(text: &str) -> Option<i64> {
 
 /// Runs a turn to its end and answers its prompt.
 pub(super) fn run(agent: &Arc<Agent>, session: &Arc<Session>, turn: &Arc<Turn>, prompt: &Prompt) {
-    let ended = acts::perform(agent, session, turn, &prompt.text);
+    let ended = acts::perform(agent, session, turn, prompt);
     for report in session.end() {
         session.say(agent, &report);
     }

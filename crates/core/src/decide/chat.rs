@@ -33,7 +33,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
         }
     }
     if let Some((_, text, _)) = &message {
-        message::check_text("message", text)?;
+        message::check_text("message", text, message::Empty::Refused)?;
     }
     d.push(Fact::ChatOpened { agent, cwd, project, title, slot, model, mode });
     if let Some(fork) = fork {
@@ -41,7 +41,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
     }
     let mut receipt = None;
     if let Some((id, text, by)) = message {
-        message::send(d, id, text, by, Send::Queue)?;
+        message::send(d, (id, by, Send::Queue), text, Vec::new())?;
         receipt = Some(d.receipt(Subject::Message(id)));
     }
     Ok(Reply::Opened { chat: d.given.chat, receipt })

@@ -2,7 +2,7 @@
 //! it is asked only while the chat rests, and the copy is made at once, before this one goes on.
 
 use super::Draft;
-use crate::fact::{Fact, Fork};
+use crate::fact::{Fact, Fork, ForkedFile};
 use crate::input::Reply;
 use crate::item::Notice;
 use crate::provider::Forks;
@@ -49,8 +49,17 @@ pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
         attempts: head.attempts,
         turns: head.turns,
         host_items: head.host_items,
+        attachments: named(d),
     };
     Ok(Reply::Forkable { fork: Box::new(fork) })
+}
+
+fn named(d: &Draft<'_>) -> Vec<ForkedFile> {
+    let held = d.chat.aside.attachments.iter();
+    held.filter_map(|(id, held)| {
+        Some(ForkedFile { id: *id, bytes: held.bytes, named: held.named? })
+    })
+    .collect()
 }
 
 /// The chat that was just opened begins as another one is.

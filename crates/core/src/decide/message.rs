@@ -2,6 +2,7 @@
 //! a message is written to an agent is decided here, in [`advance`]; which one, in [`crate::queue`].
 
 use super::{Draft, attempt, offer, queue, turn};
+use crate::attachment::nameable;
 use crate::digest;
 use crate::effect::{asks, forks, rests};
 use crate::fact::{
@@ -9,7 +10,7 @@ use crate::fact::{
 };
 use crate::frame::Outgoing;
 use crate::head::{Delivery, Life, Outstanding, Phase, Queued, Strand};
-use crate::ids::{FrameNo, MessageId, Subject};
+use crate::ids::{AttachmentId, FrameNo, MessageId, Subject};
 use crate::input::{Choice, Reply, Send};
 use crate::item::{Body, ItemKind, Notice, Role, Row};
 use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
@@ -20,13 +21,14 @@ use crate::refusal::{Code, Refusal};
 /// Accepts a message.
 pub(super) fn send(
     d: &mut Draft<'_>,
-    message: MessageId,
+    (message, by, send): (MessageId, Author, Send),
     text: String,
-    by: Author,
-    send: Send,
+    attachments: Vec<AttachmentId>,
 ) -> Result<Reply, Refusal> {
-    check_text("text", &text)?;
+    // What is attached may be all that there is to say.
+    check_text("text", &text, if attachments.is_empty() { Empty::Refused } else { Empty::Taken })?;
     may_accept(d)?;
+    nameable(&d.chat.aside.attachments, &attachments)?;
     let running = d.chat.head.turn.is_some() || d.chat.head.outstanding.is_some();
     let (place, note) = match send {
         Send::Queue => (Place::Tail, None),
@@ -45,7 +47,7 @@ pub(super) fn send(
     let stopped = matches!(head.paused, Some(Paused::Stop | Paused::Close));
     let next_after_stop = stopped && by.is_person() && alone;
     let place = if next_after_stop { Place::Head } else { place };
-    accept(d, message, text, by, place);
+    accept(d, message, text, by, place, attachments);
     if by.is_person() {
         offer::end(d, OfferEnd::Progress);
         if next_after_stop || send == Send::Interrupt {
@@ -59,9 +61,18 @@ pub(super) fn send(
     Ok(Reply::Accepted { receipt, message, note })
 }
 
+/// Whether a text may be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// It may: something goes with it.
+    Taken,
+    /// It may not.
+    Refused,
+}
+
 /// Refuses a text that no agent is given.
-pub(super) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {
-    if text.trim().is_empty() {
+pub(super) fn check_text(field: &str, text: &str, empty: Empty) -> Result<(), Refusal> {
+    if empty == Empty::Refused && text.trim().is_empty() {
         return Err(Refusal::new(Code::EmptyField, format!("{field} is empty.")).field(field));
     }
     if text.len() > MESSAGE_BYTES_MAX {
@@ -89,9 +100,11 @@ pub(super) fn accept(
     text: String,
     by: Author,
     place: Place,
+    attachments: Vec<AttachmentId>,
 ) {
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    d.push(Fact::MessageAccepted { message, by, bytes, digest: digest(&text), place });
+    let digest = digest(&text);
+    d.push(Fact::MessageAccepted { message, by, bytes, digest, place, attachments });
     d.row(Row::MessageText { message, text });
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Draft, death};
 use crate::activity::Activity;
-use crate::fact::{Fact, OfferEnd, Paused, StopWhy, WithdrawnWhy, fault_code};
+use crate::fact::{Fact, OfferEnd, Paused, StopWhy, WithdrawnWhy};
 use crate::head::Phase;
 use crate::ids::MessageId;
 use crate::input::{Given, NotResumed, Reply};
@@ -219,4 +219,18 @@ pub(super) fn failure(fault: StartFault, text: &str) -> Failure {
         words => format!("{sentence} It said: {}", crate::limits::cut(words, 1000)),
     };
     Failure { code: fault_code(fault).to_owned(), text, actions: actions.to_vec() }
+}
+
+/// Why an attempt could not begin, as the public code of a failure.
+const fn fault_code(fault: StartFault) -> &'static str {
+    match fault {
+        StartFault::SessionNotFound => "session_not_found",
+        StartFault::NoSession => "no_session",
+        StartFault::DirectoryGone => "directory_gone",
+        StartFault::LoginNeeded => "login_needed",
+        StartFault::AgentMissing => "agent_missing",
+        StartFault::AgentMayLive => "agent_may_live",
+        StartFault::AgentRefused => "agent_refused",
+        StartFault::AgentDied => "agent_died",
+    }
 }

@@ -20,8 +20,10 @@ fn queued<'a>(d: &'a Draft<'_>, message: MessageId) -> Result<&'a Queued, Refusa
 }
 
 pub(super) fn edit(d: &mut Draft<'_>, id: MessageId, text: String) -> Result<Reply, Refusal> {
-    message::check_text("text", &text)?;
-    own(queued(d, id)?)?;
+    let queued = queued(d, id)?;
+    let empty = if queued.attached > 0 { message::Empty::Taken } else { message::Empty::Refused };
+    own(queued)?;
+    message::check_text("text", &text, empty)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     d.push(Fact::MessageEdited { message: id, bytes, digest: digest(&text) });
     d.row(Row::MessageText { message: id, text });

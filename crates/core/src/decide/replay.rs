@@ -68,7 +68,9 @@ fn disprove_settled(d: &mut Draft<'_>, messages: u64, last: Option<&str>) {
     // Nothing that may be in the session came after it: otherwise the last is not to be this one.
     let newest = d.chat.head.session_messages == settled.before.saturating_add(1);
     let short = messages > 0 && messages == settled.before;
-    let lost = newest && short && last != Some(&*settled.digest);
+    // Agents may make words of their own of what is attached: other words prove nothing then.
+    let other = settled.attached == 0 && last != Some(&*settled.digest);
+    let lost = newest && short && other;
     if lost {
         let message = settled.message;
         d.push(Fact::MessageDisproved { message });
@@ -84,6 +86,10 @@ fn find(asking: &Stranded, messages: u64, last: Option<&str>) -> Found {
     let same = last == Some(asking.digest.as_str());
     if messages == 0 {
         // An agent that replays nothing at all may know more than it tells.
+        return Found::Nothing;
+    }
+    if !same && asking.attached > 0 {
+        // Agents may make words of their own of what is attached: other words prove nothing.
         return Found::Nothing;
     }
     match (same, messages.cmp(&asking.before)) {

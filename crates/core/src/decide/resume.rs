@@ -24,7 +24,7 @@ pub(super) fn resume(
 ) -> Result<Reply, Refusal> {
     let not = |why| Ok(Reply::NotResumed { why });
     if let Session::Fresh { recap } = &session {
-        message::check_text("recap", recap)?;
+        message::check_text("recap", recap, message::Empty::Refused)?;
     }
     let Some(offer) = d.chat.head.shown_offer().cloned() else {
         return Ok(retry(d, recorded_at, session, anyway));
@@ -200,7 +200,7 @@ fn bring(d: &mut Draft<'_>, id: MessageId, text: String) {
         }
         return;
     }
-    message::accept(d, id, text, Author::Host, Place::Head);
+    message::accept(d, id, text, Author::Host, Place::Head, Vec::new());
 }
 
 /// What the dead attempt provably did not take goes back to the queue's head, to be sent right

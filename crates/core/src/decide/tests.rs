@@ -1,6 +1,7 @@
 //! The rules, as tables of what happened and what follows. [`Scene`] is the language: each word is
 //! one input, and each input is checked against the invariants of [`invariants`].
 
+mod attachment;
 mod attempt;
 mod chat;
 mod death;
@@ -33,7 +34,7 @@ use crate::decide::{Decision, decide};
 use crate::fact::{Author, Death, Fact, Secret, StopWhy};
 use crate::fold::fold;
 use crate::head::Chat;
-use crate::ids::{AttemptId, ChatId, FrameNo, MessageId, PromptId, TaskId};
+use crate::ids::{AttachmentId, AttemptId, ChatId, FrameNo, MessageId, PromptId, TaskId};
 use crate::input::{
     Anyway, Boot, ChangeChat, Choice, Command, Given, Input, KeeperEvent, Reply, Send, Session,
 };
@@ -216,8 +217,19 @@ impl Scene {
     }
 
     pub(super) fn message(&mut self, name: &str, by: Author, send: Send) -> Command {
+        self.sending(name, (by, send), Vec::new())
+    }
+
+    /// A message with what is attached to it.
+    pub(super) fn sending(
+        &mut self,
+        name: &str,
+        (by, send): (Author, Send),
+        attachments: Vec<AttachmentId>,
+    ) -> Command {
         self.names.insert(id(name), name.to_owned());
-        Command::Send { message: id(name), text: format!("text of {name}"), by, send }
+        let text = format!("text of {name}");
+        Command::Send { message: id(name), text, by, send, attachments }
     }
 
     pub(super) fn attempt(&self) -> AttemptId {

@@ -1,5 +1,7 @@
 //! The queue and a message's way: accepted, waiting, at the agent, settled, or without an outcome.
 
+use std::sync::Arc;
+
 use crate::fact::Fact;
 use crate::head::{Chat, Delivery, Head, Outstanding, Queued, Settled, Strand, Stranded, Written};
 use crate::ids::MessageId;
@@ -12,8 +14,18 @@ fn remove_queued(chat: &mut Chat, message: MessageId) -> Option<Queued> {
 pub(super) fn fold_queue(chat: &mut Chat, fact: &Fact) {
     use crate::fact::Place;
     match fact {
-        Fact::MessageAccepted { message, by, digest, place, .. } => {
-            let queued = Queued { message: *message, by: *by, digest: digest.clone(), item: None };
+        Fact::MessageAccepted { message, by, digest, place, attachments, bytes: _ } => {
+            let (message, by, digest, item) = (*message, *by, digest.clone(), None);
+            let attached = u32::try_from(attachments.len()).unwrap_or(u32::MAX);
+            let queued = Queued { message, by, digest, item, attached };
+            if !attachments.is_empty() {
+                let held = Arc::make_mut(&mut chat.aside.attachments);
+                for id in attachments {
+                    if let Some(held) = held.get_mut(id) {
+                        held.named = Some(message);
+                    }
+                }
+            }
             match place {
                 Place::Tail => chat.aside.queue.push_back(queued),
                 Place::Head => chat.aside.queue.push_front(queued),
@@ -61,15 +73,17 @@ pub(super) fn fold_queue(chat: &mut Chat, fact: &Fact) {
         }
         Fact::QueueExempted { message } => chat.head.exempt = Some(*message),
         Fact::MessageRequeued { message, place } => {
-            let queued = unstrand(chat, *message).map(|s| (s.by, s.digest, s.item)).or_else(|| {
+            let stranded = unstrand(chat, *message).map(|s| (s.by, s.digest, s.item, s.attached));
+            let queued = stranded.or_else(|| {
                 let here = chat.head.outstanding.take_if(|o| o.message == *message);
-                here.map(|o| (o.by, o.digest, o.item))
+                here.map(|o| (o.by, o.digest, o.item, o.attached))
             });
-            let queued = queued.map(|(by, digest, item)| Queued {
+            let queued = queued.map(|(by, digest, item, attached)| Queued {
                 message: *message,
                 by,
                 digest,
                 item: Some(item),
+                attached,
             });
             if let Some(queued) = queued {
                 match place {
@@ -100,6 +114,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     state: Delivery::Handed,
                     written: Written::No,
                     withdrawing: false,
+                    attached: queued.attached,
                 });
                 chat.head.exempt.take_if(|exempt| *exempt == *message);
             }
@@ -142,6 +157,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     why: Strand::Refused,
                     before: lost.before,
                     by_death: false,
+                    attached: lost.attached,
                 });
             }
         }
@@ -157,13 +173,16 @@ fn settle(head: &mut Head, message: MessageId) {
     let here = head.outstanding.take_if(|o| o.message == message);
     let attempt = head.attempt.as_ref().map(|attempt| attempt.id);
     let handed = attempt.zip(here.as_ref().map(|o| o.frame));
-    let here = here.map(|o| (o.by, o.digest, o.item, head.session_messages.saturating_sub(1)));
+    let before = head.session_messages.saturating_sub(1);
+    let here = here.map(|o| (o.by, o.digest, o.item, before, o.attached));
     let stranded = head.stranded.iter().position(|stranded| stranded.message == message);
     let stranded = stranded.map(|at| head.stranded.remove(at));
-    let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before)));
-    if let Some((by, digest, item, before)) = settled {
+    let settled = here.or_else(|| stranded.map(|s| (s.by, s.digest, s.item, s.before, s.attached)));
+    if let Some((by, digest, item, before, attached)) = settled {
         head.copied_from = None;
-        head.settled = Some(Settled { message, by, digest, item, before, suspect: false, handed });
+        let suspect = false;
+        head.settled =
+            Some(Settled { message, by, digest, item, before, suspect, attached, handed });
     }
 }
 
@@ -195,5 +214,6 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         why,
         before,
         by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
+        attached: o.attached,
     });
 }

@@ -26,6 +26,8 @@ pub(crate) enum Takes {
     List,
     /// A whole number.
     Number,
+    /// Anything: it is no field, but all of the body.
+    Bytes,
 }
 
 /// One call.
@@ -54,6 +56,14 @@ const fn fields(
 ) -> Route {
     Route { method, path, fields, required }
 }
+
+/// A write whose body is a file, whatever stands in it.
+const fn file(path: &'static str) -> Route {
+    Route { method: "POST", path, fields: FILE, required: &[] }
+}
+
+/// The mark of a body that is a file.
+const FILE: &[(&str, Takes)] = &[("", Takes::Bytes)];
 
 pub(crate) const ROUTES: &[Route] = &[
     read("/livez"),
@@ -128,6 +138,10 @@ pub(crate) const ROUTES: &[Route] = &[
         &["choice"],
     ),
     read("/api/v1/chats/{chat}/messages/{message}/text"),
+    read("/api/v1/chats/{chat}/attachments"),
+    file("/api/v1/chats/{chat}/attachments"),
+    read("/api/v1/chats/{chat}/attachments/{attachment}"),
+    write("DELETE", "/api/v1/chats/{chat}/attachments/{attachment}"),
     read("/api/v1/chats/{chat}/turns"),
     fields(
         "POST",
@@ -169,8 +183,9 @@ impl Route {
         !self.path.starts_with("/api/") && self.path != "/metrics"
     }
 
+    /// Whether it is a write whose body has fields, or none.
     pub(crate) fn writes(&self) -> bool {
-        self.method != "GET"
+        self.method != "GET" && !matches!(self.fields, [(_, Takes::Bytes)])
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) struct Scene<'a> {
     prompt: String,
     task: String,
     receipt: String,
+    attachment: String,
     other: String,
 }
 
@@ -32,6 +33,8 @@ impl<'a> Scene<'a> {
         host.wait_shown(&chat, "blocked");
         let path = format!("/chats/{chat}/messages");
         let waiting = host.post(&path, &json!({ "text": "it waits" })).ok();
+        let file = host.raw("POST", &format!("/api/v1/chats/{chat}/attachments")).body("bytes");
+        let file = host.exchange(&file).json();
         let row = host.chat(&chat);
         let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
         let items = host.items(&chat);
@@ -41,6 +44,7 @@ impl<'a> Scene<'a> {
             message: id(&waiting["message"]),
             prompt: id(&row["activity"]["prompts"][0]),
             task: id(&row["activity"]["tasks"][0]),
+            attachment: id(&file),
             receipt: waiting["receipt"].as_str().unwrap().to_owned(),
             host,
             chat,
@@ -58,6 +62,7 @@ impl<'a> Scene<'a> {
             "task" => &self.task,
             "receipt" => &self.receipt,
             "grant" => "g1",
+            "attachment" => &self.attachment,
             "slot" => "desk",
             "agent" => "demo",
             other => panic!("no id for {other}"),
@@ -83,7 +88,7 @@ impl<'a> Scene<'a> {
     fn facts(&self) -> Value {
         let chats = self.host.get("/chats?state=all");
         let of = |chat: &str| {
-            ["items?limit=200", "turns", "queue", "draft", "grants"]
+            ["items?limit=200", "turns", "queue", "draft", "grants", "attachments"]
                 .map(|what| self.host.get(&format!("/chats/{chat}/{what}")))
         };
         json!({

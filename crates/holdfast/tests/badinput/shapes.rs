@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::routes::Takes::{Flag, Id, List, Number, Text, Word};
+use crate::routes::Takes::{Bytes, Flag, Id, List, Number, Text, Word};
 use crate::routes::{BODY_BYTES_MAX, MESSAGE_BODY_BYTES_MAX, ROUTES, base, parts};
 use crate::scene::{absent, problem, with_scene};
 
@@ -144,6 +144,7 @@ fn each_field_is_refused_by_its_name_and_limit() {
                     Flag => vec![json!("true"), json!(1), json!({})],
                     Number => vec![json!("1"), json!(-1), json!(1.5), json!({})],
                     List => vec![json!("nope"), json!(1), json!({}), json!(true)],
+                    Bytes => vec![],
                 };
                 for value in wrong {
                     let answer = call(field, value);

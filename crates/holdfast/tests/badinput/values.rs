@@ -69,8 +69,8 @@ fn values_that_only_look_right_are_refused() {
             (
                 find("POST", "/messages"),
                 json!({ "text": "a", "attachments": ["x"] }),
-                409,
-                "not_supported",
+                400,
+                "invalid_id",
                 Some("attachments"),
             ),
             (
@@ -250,5 +250,39 @@ fn a_query_is_read_as_strictly_as_a_body() {
             let page = scene.host.get(&format!("/chats/{chat}/items?{page}"));
             assert_eq!(page, json!({ "items": [], "next": null }));
         }
+    });
+}
+
+#[test]
+fn a_file_is_refused_by_what_is_odd_about_it() {
+    with_scene(|scene| {
+        let host = &scene.host;
+        let path = format!("/api/v1/chats/{}/attachments", scene.chat);
+        let call = |query: &str, kind: &[u8], body: &[u8]| {
+            let request = host.raw("POST", &format!("{path}?{query}"));
+            host.exchange(&request.header("content-type", kind).body(body))
+        };
+        let long = format!("name={}", "a".repeat(201));
+        for (query, code) in [
+            ("name=..%2F..%2Fetc", "invalid_field"),
+            ("name=a%5Cb", "invalid_field"),
+            ("name=a%00", "invalid_field"),
+            ("name=a%0d%0aX-Evil:%201", "invalid_field"),
+            ("name=a%E2%80%AEb", "invalid_field"),
+            ("name=%ff%fe", "invalid_field"),
+            ("name=%20%20", "empty_field"),
+            (long.as_str(), "field_too_long"),
+        ] {
+            problem(&call(query, b"text/plain", b"x"), 400, code, Some("name"));
+        }
+        problem(&call("nome=a", b"text/plain", b"x"), 400, "unknown_field", Some("nome"));
+        for kind in [&b"text"[..], b"\xff/\xfe", b"a/b/c", b"; charset=utf-8"] {
+            problem(&call("", kind, b"x"), 400, "invalid_field", Some("Content-Type"));
+        }
+        problem(&call("", b"text/plain", b""), 400, "empty_field", Some("body"));
+        let large = call("", b"text/plain", &vec![b'x'; 20 * 1024 * 1024 + 1]);
+        assert_eq!(problem(&large, 413, "body_too_large", Some("body"))["limit"], 20 * 1024 * 1024);
+        let keyed = host.raw("POST", &path).header("idempotency-key", "\u{e9}").body("x");
+        problem(&host.exchange(&keyed), 400, "invalid_operation_key", None);
     });
 }

@@ -57,3 +57,46 @@ fn it_talks_runs_what_is_allowed_and_stops_when_told() {
         assert_eq!(lab.place.processes(), [0; 0]);
     }
 }
+
+/// A PNG of one pixel.
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
+#[test]
+fn what_is_attached_reaches_the_model() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let attach = |name: &str, kind: &str, bytes: &[u8]| {
+            let target = format!("/api/v1/chats/{chat}/attachments?name={name}");
+            let request = host.raw("POST", &target).header("content-type", kind).body(bytes);
+            host.exchange(&request).json()["id"].as_str().unwrap().to_owned()
+        };
+        let files = [
+            attach("dot.png", "image/png", PNG),
+            attach("note.md", "text/markdown", b"the word is grassland"),
+        ];
+        let body = json!({ "text": "[[say seen]] look", "attachments": files });
+        let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
+        host.wait_message(&chat, sent["message"]["id"].as_str().unwrap(), "settled");
+        let told = lab.told();
+        assert!(told.iter().any(|said| said.starts_with("image: ")), "{told:?}");
+        assert!(told.iter().any(|said| said.contains("the word is grassland")), "{told:?}");
+        assert!(host.said(&chat).ends_with("seen"));
+        host.stop();
+    }
+}
+
+#[test]
+fn host_agent_and_model_need_and_ask_nothing_but_loopback() {
+    // The install may need the network; what runs then may not.
+    for version in VERSIONS {
+        version.ensure().unwrap_or_else(|error| panic!("{error}"));
+    }
+    let asked = holdfast_testkit::loopback::assert_nothing_else(&[
+        "talks::it_talks_runs_what_is_allowed_and_stops_when_told",
+    ]);
+    assert!(asked.len() > 5, "the connections were seen: {asked:?}");
+}

@@ -38,6 +38,51 @@ fn a_key_of_ones_own_names_the_operation() {
 }
 
 #[test]
+fn files_go_with_a_message_and_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = place.work_dir().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.into_os_string().into_string().unwrap()
+    };
+    let (one, two) = (file("a b.md", b"# one"), file("two.bin", b"\0two"));
+    let new = ["chat", "new", "-a", "demo", "--key", "k", "--attach", &one, "look", "--wait"];
+    let said = run(&place, &new).ok();
+    assert!(said.contains("look"), "{said}");
+    let chats = host.get("/chats");
+    let chat = chats["items"][0]["id"].as_str().unwrap().to_owned();
+    let again = run(&place, &["chat", "new", "-a", "demo", "--key", "k", "--attach", &one, "look"]);
+    assert_eq!(again.ok().trim(), chat);
+    // Nothing but files.
+    let send = ["chat", "send", &chat, "--key", "l", "--attach", &one, "--attach", &two];
+    let message = run(&place, &send).ok();
+    assert_eq!(run(&place, &send).ok(), message);
+    host.wait_message(&chat, message.trim(), "settled");
+    let shown = run(&place, &["chat", "tail", &chat]).ok();
+    assert!(shown.contains("[a b.md]") && shown.contains("[a b.md, two.bin]"), "{shown}");
+    let kept = host.get(&format!("/chats/{chat}/attachments"));
+    assert_eq!(kept["items"].as_array().unwrap().len(), 3);
+    assert_eq!(host.chat(&chat)["user_messages"], 2);
+    for (args, words) in [
+        (&["--attach", "nowhere"][..], "cannot be read"),
+        (&["--attach", "."], "is no file"),
+        (&["--attach", &file("none", b"")], "is empty"),
+        (&[], "TEXT"),
+    ] {
+        let args = [&["chat", "send", &chat][..], args].concat();
+        let odd = run(&place, &args);
+        assert_eq!(odd.code, 2, "{odd:?}");
+        assert!(odd.err.contains(words), "{odd:?}");
+    }
+    let listed = host.get("/chats")["items"].as_array().unwrap().len();
+    let odd = run(&place, &["chat", "new", "-a", "demo", "--attach", "nowhere"]);
+    assert_eq!((odd.code, listed), (2, host.get("/chats")["items"].as_array().unwrap().len()));
+    host.stop();
+}
+
+#[test]
 fn a_message_is_read_from_stdin_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);

@@ -4,8 +4,10 @@
 use std::collections::VecDeque;
 
 use holdfast_agent::codec::{
-    AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec, StateUnreadable,
+    AgentKind, CodecState, Content, EncodeError, Form, History, Inward, SessionSpec,
+    StateUnreadable,
 };
+use holdfast_core::attachment::Attachment;
 use holdfast_core::decide::decide;
 use holdfast_core::effect::{Owed, owed};
 use holdfast_core::fact::Fact;
@@ -22,6 +24,8 @@ use holdfast_core::time::Micros;
 use holdfast_keeper::Record;
 use holdfast_keeper::record::SignalledBy;
 use holdfast_store::{Loaded, Operation, Progress, Unit};
+
+use crate::attachments::letter::{Enclosed, Letter};
 
 /// What the actor holds of a chat: as it is committed, or as it will be.
 #[derive(Clone, Debug)]
@@ -308,14 +312,29 @@ impl Core {
         batch.moved = true;
     }
 
+    /// The form in which the agent takes each of these, which belong to one message.
+    #[must_use]
+    pub fn forms(&self, attachments: &[Attachment]) -> Vec<Form> {
+        let attached: Vec<_> =
+            attachments.iter().map(|one| (one.media_type.as_str(), one.bytes)).collect();
+        match &self.state.codec {
+            Some((_, codec)) => codec.forms(&attached),
+            None => vec![Form::Link; attached.len()],
+        }
+    }
+
     /// The bytes of a frame, from what is committed.
     ///
     /// # Errors
     ///
     /// See [`EncodeError`].
-    pub fn encode(&self, issued: &Issued, text: Option<&str>) -> Result<Vec<u8>, EncodeError> {
+    pub fn encode(&self, issued: &Issued, letter: Option<&Letter>) -> Result<Vec<u8>, EncodeError> {
+        let text = letter.map(|letter| letter.text.as_str());
+        let enclosed = letter.map(|letter| letter.enclosed.as_slice()).unwrap_or_default();
+        let attached: Vec<_> = enclosed.iter().map(Enclosed::attached).collect();
+        let content = Content { text, attached: &attached };
         match &self.state.codec {
-            Some((_, codec)) => codec.encode(issued.frame, &issued.out, &Content { text }),
+            Some((_, codec)) => codec.encode(issued.frame, &issued.out, &content),
             None => Err(EncodeError::NoSession { frame: issued.frame }),
         }
     }

@@ -7,9 +7,11 @@ use holdfast_core::effect::Owed;
 use holdfast_core::head::Life;
 use holdfast_core::ids::MessageId;
 use holdfast_core::limits::HEAD_BYTES_MAX;
+use holdfast_store::Blobs;
 
-use super::orders::{HostLife, Then, draw_up, plan, texts_needed};
+use super::orders::{HostLife, Then, draw_up, letters_needed, plan};
 use super::shell::Actor;
+use crate::attachments::letter::{Letter, Shelf};
 use crate::attempt::{self, Driver, Orders};
 
 impl Actor {
@@ -64,28 +66,39 @@ impl Actor {
 
     async fn order(&mut self, owed: &Owed) {
         let Some(before) = self.driver.as_ref().map(Driver::orders) else { return };
-        let texts = self.texts(owed, &before).await;
-        let drawn = draw_up(self.work.core(), owed, before, &texts);
+        let letters = self.letters(owed, &before).await;
+        let drawn = draw_up(self.work.core(), owed, before, &letters);
         self.work.ordered(drawn.unordered);
         if let Some(driver) = &self.driver {
             driver.give(drawn.orders);
         }
     }
 
-    /// The texts of the messages that are to be written, as far as they can be had.
-    async fn texts(&self, owed: &Owed, before: &Orders) -> BTreeMap<MessageId, String> {
-        let mut texts = BTreeMap::new();
-        for message in texts_needed(owed, before) {
-            match self.shared.store.message(self.id, message).await {
-                Ok(Some(row)) => drop(texts.insert(message, row.text)),
-                Ok(None) => {
-                    tracing::warn!(chat = %self.id, "not yet: the text of {message} is not there");
-                }
-                Err(error) => {
-                    tracing::warn!(chat = %self.id, "not yet: the text of {message}: {error}");
-                }
+    /// The messages that are to be written, as far as they can be had.
+    async fn letters(&self, owed: &Owed, before: &Orders) -> BTreeMap<MessageId, Letter> {
+        let mut letters = BTreeMap::new();
+        for message in letters_needed(owed, before) {
+            match self.letter(message).await {
+                Ok(letter) => drop(letters.insert(message, letter)),
+                Err(why) => tracing::warn!(chat = %self.id, "not yet: {message}: {why}"),
             }
         }
-        texts
+        letters
+    }
+
+    async fn letter(&self, message: MessageId) -> Result<Letter, String> {
+        let found = self.shared.store.message(self.id, message).await;
+        let row = found.map_err(|error| error.to_string())?.ok_or("it is not there")?;
+        if row.attachments.is_empty() {
+            return Ok(Letter { text: row.text, enclosed: Vec::new() });
+        }
+        let options = &self.shared.options;
+        let (blobs, temp) = (Blobs::of(&options.data_dir), options.agents.temp_dir(self.id));
+        let shelf = Shelf { blobs, chat: self.id, temp };
+        let forms = self.work.core().forms(&row.attachments);
+        let wanted = row.attachments.into_iter().zip(forms).collect();
+        let enclosed = tokio::task::spawn_blocking(move || shelf.enclose(wanted)).await;
+        let enclosed = enclosed.map_err(|error| error.to_string())?;
+        Ok(Letter { text: row.text, enclosed: enclosed.map_err(|error| error.to_string())? })
     }
 }

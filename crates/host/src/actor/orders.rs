@@ -13,6 +13,7 @@ use holdfast_core::ids::{AttemptId, MessageId};
 use holdfast_core::limits::STOP_GRACE_MICROS;
 
 use super::core::Core;
+use crate::attachments::letter::Letter;
 use crate::attempt::{FrameOrder, Orders, SessionOrder, StopOrder};
 
 /// What is done about a chat's drivers.
@@ -64,20 +65,20 @@ pub fn plan(driver: Option<AttemptId>, owed: Option<&Owed>, host: HostLife) -> P
 pub struct Drawn {
     /// They.
     pub orders: Orders,
-    /// Whether a frame is not among them as its text was not to be had: they are drawn up again.
+    /// Whether a frame is not among them as its message was not to be had: they are drawn up again.
     pub unordered: bool,
 }
 
-/// The messages whose texts the next orders need, in their order.
-pub fn texts_needed<'a>(
+/// The messages that the next orders need, in their order.
+pub fn letters_needed<'a>(
     owed: &'a Owed,
     before: &'a Orders,
 ) -> impl Iterator<Item = MessageId> + 'a {
     let new = owed.frames.iter().filter(|issued| !before.frames.contains_key(&issued.frame.0));
-    new.filter_map(text_of)
+    new.filter_map(message_of)
 }
 
-fn text_of(issued: &Issued) -> Option<MessageId> {
+fn message_of(issued: &Issued) -> Option<MessageId> {
     match &issued.out {
         Outgoing::Message { message } => Some(*message),
         Outgoing::Protocol(_)
@@ -95,7 +96,7 @@ pub fn draw_up(
     core: &Core,
     owed: &Owed,
     before: Orders,
-    texts: &BTreeMap<MessageId, String>,
+    letters: &BTreeMap<MessageId, Letter>,
 ) -> Drawn {
     let mut orders = before;
     let mut unordered = false;
@@ -103,13 +104,13 @@ pub fn draw_up(
         if orders.frames.contains_key(&issued.frame.0) {
             continue;
         }
-        let message = text_of(issued);
-        let text = message.and_then(|message| texts.get(&message));
-        if message.is_some() && text.is_none() {
+        let message = message_of(issued);
+        let letter = message.and_then(|message| letters.get(&message));
+        if message.is_some() && letter.is_none() {
             unordered = true;
             break;
         }
-        let frame = match core.encode(issued, text.map(String::as_str)) {
+        let frame = match core.encode(issued, letter) {
             Ok(bytes) => FrameOrder::Write(bytes.into()),
             Err(
                 error @ (EncodeError::PromptGone { .. }

@@ -8,6 +8,7 @@ pub(crate) mod operation;
 pub(crate) mod params;
 pub(crate) mod path;
 pub(crate) mod range;
+pub(crate) mod upload;
 
 pub(crate) use body::{Call, MessageBody, PlainBody, Unsigned};
 pub(crate) use fields::Fields;

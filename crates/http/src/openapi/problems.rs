@@ -49,6 +49,7 @@ impl Form<'_> {
                     add(self.write, &[Code::ChatReadOnly]);
                 }
                 "message" => add(true, &[Code::MessageNotFound]),
+                "attachment" => add(true, &[Code::AttachmentNotFound]),
                 "item" => add(true, &[Code::ItemNotFound]),
                 "prompt" => add(true, &[Code::PromptNotFound]),
                 "task" => add(true, &[Code::TaskNotFound]),

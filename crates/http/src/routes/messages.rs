@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use holdfast_core::ids::MessageId;
+use holdfast_core::ids::{AttachmentId, MessageId};
 use holdfast_core::input::{Choice, Command, Reply, Send};
-use holdfast_core::limits::MESSAGE_BYTES_MAX;
+use holdfast_core::limits::{MESSAGE_ATTACHMENTS_MAX, MESSAGE_BYTES_MAX};
 use holdfast_core::refusal::{Code, Refusal};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,10 +17,7 @@ use crate::extract::{At, Call, MessageBody, PlainBody};
 use crate::openapi::request;
 use crate::routes::{Answer, chat, odd_reply, unread};
 use crate::wire::receipt::{Accepted, MessageNow};
-use crate::wire::words;
-
-/// Attachments that one message may name.
-const ATTACHMENTS_MAX: usize = 100;
+use crate::wire::{ids, words};
 
 /// How a message is sent.
 #[derive(Serialize, ToSchema)]
@@ -38,9 +35,10 @@ enum SentBy {
 request! {
     /// A message to an agent.
     pub(super) struct NewMessage {
-        /// Its text.
+        /// Its text; may be empty where something is attached.
         text: String,
-        /// Attachments by their ids.
+        /// What is attached, in the order in which the agent gets it.
+        #[schema(value_type = Option<Vec<ids::AttachmentId>>)]
         attachments: Option<Vec<String>>,
         /// How it is sent; `queue` where nothing is said.
         delivery: Option<SentBy>,
@@ -53,7 +51,7 @@ request! {
     path = "/chats/{chat}/messages",
     request_body = NewMessage,
     responses((status = ACCEPTED, description = "It is kept, and will be handed over.", body = Accepted)),
-    extensions(("x-refusals" = json!([Code::ChatClosed, Code::QueueFull, Code::NotSupported]))),
+    extensions(("x-refusals" = json!([Code::ChatClosed, Code::QueueFull, Code::TooManyUnknown, Code::UnknownAttachment]))),
 )]
 pub(super) async fn send(
     State(app): State<App>,
@@ -75,14 +73,12 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<Command, Refusal> {
     let mut fields = call.fields::<NewMessage>()?;
     let ways = [("queue", Send::Queue), ("steer", Send::Steer), ("interrupt", Send::Interrupt)];
     let send = fields.word("delivery", &ways)?.unwrap_or_default();
-    if fields.list("attachments", ATTACHMENTS_MAX)?.is_some_and(|list| !list.is_empty()) {
-        let text = "This version takes no attachments. Nothing was stored.";
-        return Err(Refusal::new(Code::NotSupported, text).field("attachments"));
-    }
-    let text = fields.text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
+    let attachments = fields.ids::<AttachmentId>("attachments", MESSAGE_ATTACHMENTS_MAX)?;
+    let text = fields.raw_text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
     let text = text.ok_or_else(|| fields.missing("text"))?;
     let message = app.host.new_message();
-    Ok(Command::Send { message, text, by: call.principal.author, send })
+    let (by, attachments) = (call.principal.author, attachments.unwrap_or_default());
+    Ok(Command::Send { message, text, by, send, attachments })
 }
 
 /// Where a message is now.

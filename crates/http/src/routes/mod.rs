@@ -2,6 +2,7 @@
 //! authorised.
 
 mod agents;
+mod attachments;
 mod chats;
 mod document;
 mod drafts;
@@ -102,6 +103,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(messages::send))
         .routes(routes!(messages::resolve))
         .routes(routes!(messages::text))
+        .routes(routes!(attachments::list, attachments::upload))
+        .routes(routes!(attachments::bytes, attachments::remove))
         .routes(routes!(turns::list))
         .routes(routes!(prompts::answer))
         .routes(routes!(grants::list))

@@ -94,7 +94,7 @@ pub(super) async fn edit(
     mut call: Call<MessageBody>,
 ) -> Answer<Json<Now>> {
     let mut fields = call.fields::<NewText>()?;
-    let text = fields.text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
+    let text = fields.raw_text("text", Most::Bytes(MESSAGE_BYTES_MAX))?;
     let text = text.ok_or_else(|| fields.missing("text"))?;
     let command = Command::EditQueued { message: at.id("message")?, text };
     app.host.submit(at.id("chat")?, command, call.caller).await?;

@@ -84,6 +84,8 @@ fn line(row: ItemRow) -> Option<Line> {
         | MessageState::Refused(_)
         | MessageState::Withdrawn(_) => false,
     });
+    let message = row.message.into_iter().flat_map(|message| message.attachments);
+    let names: Vec<String> = message.map(|one| one.name).collect();
     let text = row.texts.into_iter().find(|text| text.field == Field::Text).map(|text| text.head);
     match (row.body, row.role) {
         (Body::Call(call), _) => {
@@ -95,7 +97,10 @@ fn line(row: ItemRow) -> Option<Line> {
             Some(Line { by: Speaker::Tool, text: format!("{} ({state})", call.name) })
         }
         (Body::Message { .. }, Role::User) if !own && sent => {
-            text.map(|text| Line { by: Speaker::User, text })
+            // The files themselves are not told again.
+            let files = (!names.is_empty()).then(|| format!("[attached: {}]", names.join(", ")));
+            let parts: Vec<String> = text.into_iter().chain(files).collect();
+            (!parts.is_empty()).then(|| Line { by: Speaker::User, text: parts.join("\n") })
         }
         (Body::Text, Role::Agent) if row.kind == holdfast_core::item::ItemKind::Message => {
             text.map(|text| Line { by: Speaker::Agent, text })

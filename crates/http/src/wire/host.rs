@@ -77,6 +77,16 @@ pub(crate) struct Limits {
     body_bytes: usize,
     /// Bytes of all bodies at once.
     bodies_bytes: usize,
+    /// Bytes of an attachment.
+    attachment_bytes: usize,
+    /// Characters of the name of an attachment.
+    attachment_name_chars: usize,
+    /// Attachments of a message.
+    message_attachments: usize,
+    /// Attachments of a chat.
+    chat_attachments: usize,
+    /// Bytes of all attachments of a chat.
+    chat_attachments_bytes: u64,
     /// Messages that wait in a chat.
     queue_messages: usize,
     /// Characters of an idempotency key.
@@ -112,6 +122,11 @@ impl Limits {
             message_body_bytes: limits::MESSAGE_BODY_BYTES_MAX,
             body_bytes: limits::BODY_BYTES_MAX,
             bodies_bytes: border::BODIES_BYTES_MAX,
+            attachment_bytes: limits::ATTACHMENT_BYTES_MAX,
+            attachment_name_chars: limits::ATTACHMENT_NAME_CHARS_MAX,
+            message_attachments: limits::MESSAGE_ATTACHMENTS_MAX,
+            chat_attachments: limits::CHAT_ATTACHMENTS_MAX,
+            chat_attachments_bytes: limits::CHAT_ATTACHMENTS_BYTES_MAX,
             queue_messages: limits::QUEUE_MESSAGES_MAX,
             operation_key_chars: limits::OPERATION_KEY_CHARS_MAX,
             answer_bytes: limits::ANSWER_BYTES_MAX,

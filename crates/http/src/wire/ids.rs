@@ -19,6 +19,8 @@ ids! {
     ChatId = "^chat_[0-9a-f]{32}$", "chat_01970000000070008000000000000001";
     /// The id of a message to an agent.
     MessageId = "^msg_[0-9a-f]{32}$", "msg_01970000000040008000000000000001";
+    /// The id of a file that goes with messages.
+    AttachmentId = "^file_[0-9a-f]{32}$", "file_01970000000070008000000000000001";
     /// The id of an entry of a transcript; unique within its chat.
     ItemId = "^i(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$", "i1.1";
     /// The id of an approval or a question; unique within its chat.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::wire::attachment::Attachment;
 use crate::wire::ids;
 use crate::wire::prompt::Prompt;
 use crate::wire::text::Full;
@@ -39,6 +40,8 @@ pub(crate) struct Item {
     full: Option<Full>,
     /// Of a message to the agent: how far it is.
     delivery: Option<Delivery>,
+    /// Of a message to the agent: what goes with it, in order.
+    attachments: Vec<Attachment>,
     /// Of a tool call: what is called.
     call: Option<Call>,
     /// Of a prompt: what is asked.
@@ -162,6 +165,8 @@ impl Item {
     pub(crate) fn of(chat: ChatId, row: ItemRow) -> Self {
         let mut texts = Texts { chat, item: row.id, heads: row.texts };
         let (text, full) = texts.take(Field::Text);
+        let mut message = row.message;
+        let attachments = message.as_mut().map(|message| std::mem::take(&mut message.attachments));
         let mut item = Self {
             id: row.id,
             seq: row.place,
@@ -172,7 +177,8 @@ impl Item {
             parent: None,
             text,
             full,
-            delivery: row.message.map(Delivery::of),
+            delivery: message.map(Delivery::of),
+            attachments: Attachment::all(chat, attachments.unwrap_or_default()),
             call: None,
             prompt: row.prompt.map(Prompt::of),
             plan: None,

@@ -3,6 +3,7 @@
 //! there is nothing.
 
 pub(crate) mod agent;
+pub(crate) mod attachment;
 pub(crate) mod change;
 pub(crate) mod environment;
 pub(crate) mod grant;

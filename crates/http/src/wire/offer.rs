@@ -277,6 +277,7 @@ impl OneResult {
                 | Reply::Chosen { .. }
                 | Reply::Opened { .. }
                 | Reply::Accepted { .. }
+                | Reply::Attached(_)
                 | Reply::Answered { .. }
                 | Reply::Closed { .. },
             ) => plain(words::Outcome::Refused),

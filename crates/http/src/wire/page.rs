@@ -7,6 +7,7 @@ use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Sch
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::wire::agent::Agent;
+use crate::wire::attachment::Kept;
 use crate::wire::grant::Grant;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
@@ -21,6 +22,8 @@ pub(crate) struct Page<T, N = String> {
     pub(crate) next: Option<N>,
 }
 
+/// The attachments of a chat.
+pub(crate) type AttachmentPage = Page<Kept>;
 /// A page of agents.
 pub(crate) type AgentPage = Page<Agent>;
 /// A page of chats.

@@ -6,6 +6,7 @@ use holdfast_store::{MessageRow, QueuePage};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::wire::attachment::Attachment;
 use crate::wire::ids;
 use crate::wire::text::Full;
 use crate::wire::time::{Time, rfc3339};
@@ -41,6 +42,8 @@ struct Waiting {
     state: words::MessageState,
     /// When it was accepted.
     at: Time,
+    /// What goes with it, in order.
+    attachments: Vec<Attachment>,
 }
 
 impl Queue {
@@ -65,6 +68,7 @@ impl Waiting {
             by: words::author(row.by),
             state: words::message_state(&row.state),
             at: rfc3339(row.accepted_at),
+            attachments: Attachment::all(chat, row.attachments),
         }
     }
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use holdfast_core::attachment::Attachment;
 use holdfast_core::decide::{Decision, decide};
 use holdfast_core::fact::Secret;
 use holdfast_core::head::Chat;
-use holdfast_core::ids::{AttemptId, ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, AttemptId, ChatId, MessageId};
 use holdfast_core::input::{ChangeChat, Command, Given, Input, KeeperEvent, Reply};
 use holdfast_core::provider::ProviderEvent;
 use holdfast_core::refusal::{Code, Refusal};
@@ -21,8 +22,11 @@ use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
     HostInfo, OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
 };
+use holdfast_store::blobs::Incoming;
 use holdfast_store::search::{Search, Terms};
-use holdfast_store::{Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit};
+use holdfast_store::{
+    Blobs, Journal, Memory, MemoryStore, Operation, Store, StoredOperation, Unit,
+};
 use tokio::sync::broadcast;
 use uuid::Uuid;
 
@@ -46,6 +50,8 @@ struct Inner {
     search: Option<Search>,
     /// Where the index is.
     dir: Option<tempfile::TempDir>,
+    /// Where attachments are.
+    files: tempfile::TempDir,
 }
 
 impl Fake {
@@ -93,6 +99,7 @@ impl Fake {
         Self(Arc::new(Inner {
             search,
             dir,
+            files: tempfile::tempdir().unwrap(),
             store,
             one_at_a_time: tokio::sync::Mutex::new(()),
             deltas: broadcast::Sender::new(64),
@@ -101,6 +108,13 @@ impl Fake {
             told: Mutex::default(),
             meanwhile: Mutex::default(),
         }))
+    }
+
+    /// The files of attachments, marks among them.
+    pub(crate) fn files(&self) -> usize {
+        let root = self.0.files.path().join("attachments");
+        let folders = std::fs::read_dir(root).into_iter().flatten().flatten();
+        folders.map(|dir| std::fs::read_dir(dir.path()).unwrap().count()).sum()
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -356,6 +370,47 @@ impl Host for Fake {
             let (_, old) = this.unit(from, take, None, None).await?;
             let (_, new) = this.unit(to, Input::Command(change(slot)), key, None).await?;
             this.commit(vec![old, new]).await
+        }
+        .boxed()
+    }
+    fn blobs(&self) -> Blobs {
+        Blobs::of(self.0.files.path())
+    }
+    fn new_attachment(&self) -> AttachmentId {
+        AttachmentId::new(self.id())
+    }
+    fn attach(
+        &self,
+        chat: ChatId,
+        incoming: Incoming,
+        known: Attachment,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move {
+            let (kept, id) = (incoming.keep().unwrap(), known.id);
+            let answer = this.act(chat, Command::Attach(known), caller).await;
+            match &answer {
+                Ok(Reply::Attached(stored)) if stored.id == id => kept.confirm(),
+                Ok(_) | Err(_) => kept.discard(),
+            }
+            answer
+        }
+        .boxed()
+    }
+    fn detach(
+        &self,
+        chat: ChatId,
+        attachment: AttachmentId,
+        caller: Caller,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let this = self.clone();
+        async move {
+            let answer = this.act(chat, Command::Detach { attachment }, caller).await;
+            if answer.is_ok() {
+                this.blobs().leave(chat, attachment).unwrap().discard();
+            }
+            answer
         }
         .boxed()
     }

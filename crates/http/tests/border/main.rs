@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where")]
 
+mod attachments;
 mod auth;
 mod client;
 mod conform;

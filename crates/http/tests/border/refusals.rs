@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use crate::client::Border;
 
+/// An attachment that no chat has.
+const NOWHERE: &str = "file_00000000000000000000000000000000";
+
 /// The number of the newest change: nothing was stored if it stands still.
 async fn newest(border: &Border) -> u64 {
     border.host.memory().change_bounds().await.unwrap().newest
@@ -74,7 +77,9 @@ async fn a_long_line_is_refused_by_its_limit(#[case] field: &str, #[case] limit:
 #[case::list(json!({"text": ["a"]}), 400, "invalid_field", Some("text"))]
 #[case::unknown(json!({"text": "a", "deliver": "queue"}), 400, "unknown_field", Some("deliver"))]
 #[case::way(json!({"text": "a", "delivery": "later"}), 400, "invalid_field", Some("delivery"))]
-#[case::attached(json!({"text": "a", "attachments": ["x"]}), 409, "not_supported", Some("attachments"))]
+#[case::attached(json!({"text": "a", "attachments": ["x"]}), 400, "invalid_id", Some("attachments"))]
+#[case::nowhere(json!({"text": "a", "attachments": [NOWHERE]}), 400, "unknown_attachment", Some("attachments"))]
+#[case::many(json!({"text": "a", "attachments": vec![NOWHERE; 21]}), 400, "field_too_long", Some("attachments"))]
 #[case::attachments(json!({"text": "a", "attachments": "x"}), 400, "invalid_field", Some("attachments"))]
 #[case::long(json!({"text": "x".repeat(MESSAGE_BYTES_MAX + 1)}), 400, "field_too_long", Some("text"))]
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Has done what a chat owes, by the driver of its attempt: the host's own functions say what.
 
 use holdfast_core::effect::Owed;
-use holdfast_host::actor::orders::{HostLife, Then, draw_up, plan, texts_needed};
+use holdfast_host::actor::orders::{HostLife, Then, draw_up, letters_needed, plan};
+use holdfast_host::attachments::letter::Letter;
 use holdfast_host::attempt::Origin;
 
 use super::Actor;
@@ -37,15 +38,15 @@ impl Actor {
     fn order(&mut self, w: &mut World, host: &mut Host, owed: &Owed) {
         let Some(driver) = host.drivers.get_mut(&owed.attempt) else { return };
         let before = driver.orders.clone();
-        let mut texts = std::collections::BTreeMap::new();
-        for message in texts_needed(owed, &before) {
+        let mut letters = std::collections::BTreeMap::new();
+        for message in letters_needed(owed, &before) {
             if !w.calm && w.rng.permille(w.weather.texts_unread) {
                 w.say(|| format!("the text of {message} cannot be read"));
             } else if let Some(row) = w.journal.store.message(self.id, message) {
-                texts.insert(message, row.text);
+                letters.insert(message, Letter { text: row.text, enclosed: Vec::new() });
             }
         }
-        let drawn = draw_up(self.work.core(), owed, before, &texts);
+        let drawn = draw_up(self.work.core(), owed, before, &letters);
         self.work.ordered(drawn.unordered);
         driver.order(drawn.orders);
     }

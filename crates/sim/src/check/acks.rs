@@ -20,7 +20,26 @@ pub(crate) fn told(w: &mut World, number: usize, request: &Request, answer: &Ans
         w.fail(format!("request {number} was answered {first:?} and then {reply:?}"));
     }
     match (reply, &request.wish, request.chat) {
-        (Reply::Accepted { message, .. }, Wish::Send { text, .. }, Some(chat)) => {
+        (Reply::Attached(kept), Wish::Attach { .. }, Some(chat)) => {
+            // Somebody may have let go of it, or of its chat, before this answer came.
+            let let_go = w.people.requests.iter().any(|request| match &request.wish {
+                Wish::Plain(Command::Detach { attachment }) => *attachment == kept.id,
+                Wish::Plain(Command::Delete) => request.chat == Some(chat),
+                Wish::Open { .. } | Wish::Send { .. } | Wish::Attach { .. } | Wish::Plain(_) => {
+                    false
+                }
+            });
+            if !let_go && w.journal.store.attachment(chat, kept.id).is_none() {
+                w.fail(format!("{} was acknowledged and is not stored", kept.id));
+            }
+        }
+        (Reply::Accepted { message, .. }, Wish::Send { text, attachments, .. }, Some(chat)) => {
+            let row = w.journal.store.message(chat, *message);
+            let deleted = row.as_ref().is_some_and(|row| row.text.is_empty());
+            let has = row.map_or(0, |row| row.attachments.len());
+            if has != attachments.len() && !deleted {
+                w.fail(format!("{message} was acknowledged with what it has not: {attachments:?}"));
+            }
             if w.journal.store.message(chat, *message).is_none() {
                 return w.fail(format!("{message} was acknowledged and is not stored: {text}"));
             }

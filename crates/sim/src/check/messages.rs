@@ -64,7 +64,7 @@ pub(super) fn wish(w: &World, cause: Cause) -> Option<&Wish> {
 fn command(w: &World, cause: Cause) -> Option<&Command> {
     match wish(w, cause) {
         Some(Wish::Plain(command)) => Some(command),
-        Some(Wish::Open { .. } | Wish::Send { .. }) | None => None,
+        Some(Wish::Open { .. } | Wish::Send { .. } | Wish::Attach { .. }) | None => None,
     }
 }
 

@@ -205,7 +205,7 @@ fn ended(w: &mut World, unit: &Unit, at: usize, how: OfferEnd, before: &Before, 
     let choice = offer.and_then(|offer| offer.choice);
     let command = match wish(w, cause) {
         Some(Wish::Plain(command)) => Some(command),
-        Some(Wish::Open { .. } | Wish::Send { .. }) | None => None,
+        Some(Wish::Open { .. } | Wish::Send { .. } | Wish::Attach { .. }) | None => None,
     };
     let right = match how {
         // A resume that was stopped is one all the same if its continuation was taken.
@@ -217,7 +217,7 @@ fn ended(w: &mut World, unit: &Unit, at: usize, how: OfferEnd, before: &Before, 
         OfferEnd::Progress => match wish(w, cause) {
             Some(Wish::Send { by, .. }) => by.is_person(),
             Some(Wish::Plain(Command::SendNow { .. } | Command::ResumeQueue)) => true,
-            Some(Wish::Open { .. } | Wish::Plain(_)) | None => false,
+            Some(Wish::Open { .. } | Wish::Attach { .. } | Wish::Plain(_)) | None => false,
         },
         OfferEnd::Answered => matches!(command, Some(Command::Answer { .. })),
         OfferEnd::Rewound => unit.facts.iter().any(|f| matches!(f, Fact::AttemptReady { .. })),

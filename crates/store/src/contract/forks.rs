@@ -1,12 +1,13 @@
 //! A fork shows what the other chat had, and keeps it whatever becomes of that one.
 
-use holdfast_core::fact::{Author, Evidence, Fact, Fork, Place};
+use holdfast_core::fact::{Author, Evidence, Fact, Fork, ForkedFile, Place};
 use holdfast_core::ids::{ItemId, PromptId, TurnId};
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, Row, ToolCall};
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
 use holdfast_core::provider::{Asked, Handle, PromptKind, TurnEnd};
 
 use super::Backend;
+use super::attachments::{attach, names, same_as_loaded};
 use super::pen::{Pen, accepted, message_id, opened};
 use crate::change::What;
 use crate::rows::{MessageState, PageFrom, PromptStatus};
@@ -22,6 +23,15 @@ fn fork_of(pen: &Pen) -> Fork {
         attempts: head.attempts,
         turns: head.turns,
         host_items: head.host_items,
+        attachments: pen
+            .chat
+            .aside
+            .attachments
+            .iter()
+            .filter_map(|(id, held)| {
+                Some(ForkedFile { id: *id, bytes: held.bytes, named: held.named? })
+            })
+            .collect(),
     }
 }
 
@@ -135,4 +145,29 @@ pub(super) async fn a_fork_copies_a_bounded_end(b: impl Backend) {
     let items = b.store().items(short.id, PageFrom::Newest, 9).await.unwrap();
     assert_eq!(items.iter().map(|item| item.id).collect::<Vec<_>>(), [message, said]);
     assert_eq!(b.store().item(short.id, early).await.unwrap(), None);
+}
+
+pub(super) async fn a_fork_has_the_attachments_that_its_messages_name(mut b: impl Backend) {
+    let mut from = Pen::open(b.store(), 1).await;
+    let (one, loose) = (attach(&mut from, 1).await, attach(&mut from, 2).await);
+    let message = names(&mut from, 7, &[&one]).await;
+    from.start().await;
+    from.hand(message, 1).await;
+    let fork = fork_of(&from);
+    assert_eq!(fork.attachments.len(), 1);
+    let mut to = Pen::new(b.store(), 2);
+    to.put([opened(), Fact::ChatForked(fork)]).await;
+    from.put([Fact::ChatDeleted]).await;
+    for _ in 0..2 {
+        let store = b.store();
+        let all = store.attachments(to.id).await.unwrap();
+        assert_eq!(all.len(), 1);
+        assert_eq!((&all[0].attachment, all[0].named), (&one, Some(message)));
+        assert_eq!(store.attachment(to.id, loose.id).await.unwrap(), None);
+        let row = store.message(to.id, message).await.unwrap().unwrap();
+        assert_eq!(row.attachments, std::slice::from_ref(&one));
+        same_as_loaded(&to).await;
+        b.reopen();
+        to.store = b.store();
+    }
 }

@@ -1,5 +1,6 @@
 //! What every backend has to do. Each rule is a function that is run against all of them.
 
+pub(crate) mod attachments;
 mod chats;
 pub(crate) mod feed;
 mod forks;
@@ -103,6 +104,10 @@ contract! {
         a_message_cannot_be_accepted_twice,
         the_last_prompt_is_a_persons_last_message,
         loading_gives_what_was_decided_upon;
+    attachments:
+        what_is_attached_is_there_in_order_until_it_is_let_go,
+        a_message_has_what_it_names_in_its_order_wherever_it_goes,
+        nothing_attached_to_a_deleted_chat_is_shown;
     items:
         pieces_make_a_text,
         a_gap_and_a_torn_character_are_refused,
@@ -129,7 +134,8 @@ contract! {
         a_draft_is_put_once_under_one_key;
     forks:
         a_fork_shows_what_the_other_chat_had,
-        a_fork_copies_a_bounded_end;
+        a_fork_copies_a_bounded_end,
+        a_fork_has_the_attachments_that_its_messages_name;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,

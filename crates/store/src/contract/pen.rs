@@ -175,5 +175,6 @@ pub(crate) fn accepted(n: u128, text: &str, by: Author, place: Place) -> Fact {
         bytes: text.len() as u64,
         digest: holdfast_core::digest(text),
         place,
+        attachments: Vec::new(),
     }
 }

@@ -15,6 +15,7 @@ use holdfast_core::provider::{TaskEnd, TaskKind, TurnEnd};
 use holdfast_core::time::Micros;
 use proptest::prelude::*;
 
+use super::attachments::file;
 use super::feed::offered;
 use super::pen::{accepted, message_id, opened};
 use super::prompts::asked;
@@ -44,7 +45,12 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             let by = if b % 3 == 0 { Author::App } else { Author::Person };
             let text = format!("text {some} {b}");
             let row = Row::MessageText { message, text: text.clone() };
-            return (vec![accepted(some, &text, by, place)], vec![row]);
+            let mut fact = accepted(some, &text, by, place);
+            if let Fact::MessageAccepted { attachments, .. } = &mut fact {
+                let there = chat.aside.attachments.keys().filter(|_| a % 2 == 0);
+                attachments.extend(there.take(usize::from(b % 3)));
+            }
+            return (vec![fact], vec![row]);
         }
         2 => {
             let (text, digest) = (format!("edited {b}"), format!("{b}"));
@@ -138,7 +144,18 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             },
             3 => Fact::SlotBound { slot: Some(format!("slot-{}", a % 2)) },
             4 => Fact::ChatClosed,
-            5 | 6 => Fact::ChatReopened,
+            5 => Fact::ChatReopened,
+            6 if a % 4 == 0 => {
+                let free = chat.aside.attachments.iter().find(|(_, held)| held.named.is_none());
+                match free {
+                    Some((id, _)) => Fact::AttachmentRemoved { attachment: *id },
+                    None => Fact::ChatReopened,
+                }
+            }
+            6 => {
+                let added = file(u128::from(head.seq.0));
+                return (vec![Fact::AttachmentAdded(added)], Vec::new());
+            }
             _ if head.life == Life::Closed && a % 4 == 0 => Fact::ChatDeleted,
             _ => Fact::QueueResumed,
         },
@@ -157,6 +174,7 @@ async fn told(store: &Arc<dyn Store>, pen: &Pen) -> Vec<String> {
     all.push(format!("{:?}", super::messages::queue(&**store, id).await));
     all.push(format!("{:?}", store.facts(id, Seq(0), 1000).await));
     all.push(format!("{:?}", store.offer(id).await));
+    all.push(format!("{:?}", store.attachments(id).await));
     for n in 1..=12 {
         all.push(format!("{:?}", store.message(id, message_id(n)).await));
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use holdfast_core::attachment::{Attachments, Held};
 use holdfast_core::fact::Fact;
-use holdfast_core::head::Head;
+use holdfast_core::head::{Head, Life};
 use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, TaskId, TurnId};
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::offer::Failure;
@@ -12,7 +13,9 @@ use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 
 use crate::journal::Progress;
-use crate::rows::{Draft, GrantRow, MessageRow, OfferRow, PromptRow, TaskRow, TurnRow};
+use crate::rows::{
+    AttachmentRow, Draft, GrantRow, MessageRow, OfferRow, PromptRow, TaskRow, TurnRow,
+};
 
 /// An item, apart from what belongs to its message or prompt.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub(super) struct StoredChat {
     pub(super) offer: Option<OfferRow>,
     pub(super) failure: Option<(Failure, Micros)>,
     pub(super) drafts: BTreeMap<String, Draft>,
+    /// What is attached, in the order in which it came.
+    pub(super) attachments: Vec<AttachmentRow>,
 }
 
 impl StoredChat {
@@ -84,7 +89,15 @@ impl StoredChat {
             offer: None,
             failure: None,
             drafts: BTreeMap::new(),
+            attachments: Vec::new(),
         }
+    }
+
+    /// What a decision needs to know of what is attached.
+    pub(super) fn held(&self) -> Attachments {
+        let held = |row: &AttachmentRow| Held { bytes: row.attachment.bytes, named: row.named };
+        let kept = self.attachments.iter().filter(|_| self.head.life != Life::Deleted);
+        kept.map(|row| (row.attachment.id, held(row))).collect()
     }
 
     /// The item with this id.

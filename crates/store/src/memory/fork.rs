@@ -11,7 +11,7 @@ use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
 use super::chat::StoredChat;
 use crate::change::{Touched, What};
 use crate::derive::abandoned;
-use crate::rows::{MessageRow, MessageState, PromptStatus, TurnRow};
+use crate::rows::{AttachmentRow, MessageRow, MessageState, PromptStatus, TurnRow};
 
 /// Copies into `chat`, which was just opened, what it shows of `from`.
 pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touched: &mut Touched) {
@@ -19,6 +19,9 @@ pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touche
         return;
     }
     chat.last_prompt.clone_from(&from.last_prompt);
+    let shared =
+        |row: &&AttachmentRow| fork.attachments.iter().any(|file| file.id == row.attachment.id);
+    chat.attachments = from.attachments.iter().filter(shared).cloned().collect();
     let mut bytes = 0_u64;
     for (place, item) in from.items.range(..=fork.at).rev().take(FORK_ITEMS_MAX) {
         let message = match &item.body {

@@ -10,7 +10,7 @@ mod store;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
 use tokio::sync::watch;
@@ -22,9 +22,9 @@ use crate::change::{Change, ChangeBounds};
 use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
-    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
-    TextRange, TurnRow,
+    AttachmentRow, ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow,
+    ItemRow, Loaded, MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage,
+    StoredOperation, TaskRow, TextRange, TurnRow,
 };
 
 /// A [`MemoryStore`] that is shared, behind the traits.
@@ -119,6 +119,12 @@ impl Store for Memory {
         bounds: QueueBounds,
     ) -> Answer<Option<QueuePage>> {
         self.ask(|store| store.queue_page(chat, from, bounds))
+    }
+    fn attachment(&self, chat: ChatId, id: AttachmentId) -> Answer<Option<AttachmentRow>> {
+        self.ask(|store| store.attachment(chat, id))
+    }
+    fn attachments(&self, chat: ChatId) -> Answer<Vec<AttachmentRow>> {
+        self.ask(|store| store.attachments(chat))
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask(|store| store.prompt(chat, prompt))

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Evidence, Fact, Place, WithdrawnWhy};
 use holdfast_core::head::Life;
-use holdfast_core::ids::{MessageId, PromptId, TurnId};
+use holdfast_core::ids::{AttachmentId, MessageId, PromptId, TurnId};
 use holdfast_core::item::{Body, Row};
 use holdfast_core::provider::{TaskEnd, TurnEnd};
 use holdfast_core::time::Micros;
@@ -14,8 +15,8 @@ use crate::change::{Touched, What};
 use crate::derive::{abandoned, fresh, last_prompt, message_after, missing, prompt_after, text_of};
 use crate::journal::{CommitError, Unit};
 use crate::rows::{
-    GrantRow, MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow, TurnEnded,
-    TurnRow,
+    AttachmentRow, GrantRow, MessageRow, MessageState, OfferRow, PromptRow, PromptStatus, TaskRow,
+    TurnEnded, TurnRow,
 };
 
 /// Applies a unit that was checked.
@@ -85,7 +86,11 @@ fn apply_fact(
         | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
 
-        Fact::MessageAccepted { message, by, bytes, digest, place } => {
+        Fact::AttachmentAdded(added) => attach(chat, added, at)?,
+        Fact::AttachmentRemoved { attachment } => {
+            chat.attachments.retain(|row| row.attachment.id != *attachment);
+        }
+        Fact::MessageAccepted { message, by, bytes, digest, place, attachments } => {
             let row = MessageRow {
                 id: *message,
                 by: *by,
@@ -97,14 +102,16 @@ fn apply_fact(
                 turn: None,
                 attempt: None,
                 accepted_at: at,
+                attachments: name(chat, *message, attachments),
             };
+            let named = row.attachments.clone();
             if chat.messages.insert(*message, Arc::new(row)).is_some() {
                 return Err(CommitError::Refused(format!("{message} was accepted before")));
             }
             enqueue(chat, *message, *place);
             if by.is_person() {
                 let text = text_of(unit, *message).unwrap_or_default();
-                chat.last_prompt = Some((*message, last_prompt(text)));
+                chat.last_prompt = Some((*message, last_prompt(text, || Ok(named))?));
             }
             touched.add(What::Queue);
         }
@@ -119,7 +126,7 @@ fn apply_fact(
                     && of == message
                     && let Some(text) = text_of(unit, *message)
                 {
-                    *shown = last_prompt(text);
+                    *shown = last_prompt(text, || Ok(row.attachments.clone()))?;
                 }
                 touched.add(What::Queue);
             }
@@ -292,6 +299,26 @@ fn move_message(chat: &mut StoredChat, id: MessageId, fact: &Fact, touched: &mut
     }
 }
 
+fn attach(chat: &mut StoredChat, added: &Attachment, at: Micros) -> Result<(), CommitError> {
+    if chat.attachments.iter().any(|row| row.attachment.id == added.id) {
+        return Err(CommitError::Refused(format!("{} was attached before", added.id)));
+    }
+    chat.attachments.push(AttachmentRow { attachment: added.clone(), at, named: None });
+    Ok(())
+}
+
+/// Notes that a message names these, and gives them.
+fn name(chat: &mut StoredChat, message: MessageId, ids: &[AttachmentId]) -> Vec<Attachment> {
+    let mut named = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let Some(row) = chat.attachments.iter_mut().find(|row| row.attachment.id == *id) {
+            row.named = Some(message);
+            named.push(row.attachment.clone());
+        }
+    }
+    named
+}
+
 fn apply_turn(
     chat: &mut StoredChat,
     unit: &Unit,
@@ -435,6 +462,7 @@ fn reap(chat: &mut StoredChat) {
     chat.tasks.clear();
     chat.turns.clear();
     chat.last_prompt = None;
+    chat.attachments.clear();
     for row in chat.messages.values_mut().filter(|row| !row.text.is_empty()) {
         Arc::make_mut(row).text = String::new();
     }

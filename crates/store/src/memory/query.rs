@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use holdfast_core::head::{Aside, Chat, Life, Queued};
-use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, Field};
 use holdfast_core::limits::PAGE_ITEMS_MAX;
 
@@ -15,9 +15,9 @@ use crate::change::{Change, ChangeBounds};
 use crate::derive::{counted, owes, text_head, valid_head};
 use crate::query::QUERY_ROWS_MAX;
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
-    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredFact, StoredOperation,
-    TEXT_RANGE_BYTES_MAX, TaskRow, TextRange, TurnRow,
+    AttachmentRow, ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow,
+    ItemRow, Loaded, MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredFact,
+    StoredOperation, TEXT_RANGE_BYTES_MAX, TaskRow, TextRange, TurnRow,
 };
 
 /// Each answers as the method of the same name of [`crate::Store`].
@@ -30,12 +30,7 @@ impl MemoryStore {
             .queue
             .iter()
             .filter_map(|id| stored.messages.get(id))
-            .map(|row| Queued {
-                message: row.id,
-                by: row.by,
-                digest: row.digest.clone(),
-                item: row.item,
-            })
+            .map(|row| row.queued())
             .collect();
         let head = stored.head.clone();
         let tasks = head.tasks.keys().filter_map(|id| stored.tasks.get(id));
@@ -46,6 +41,7 @@ impl MemoryStore {
             prompts: prompts.map(|row| (row.id, row.asked.clone())).collect(),
             grants: stored.grants.values().map(|row| (row.id, row.deed.clone())).collect(),
             leftovers: stored.summary.activity.leftovers.clone(),
+            attachments: Arc::new(stored.held()),
         };
         let chat = Chat { head, aside };
         Some(Loaded { chat, progress: stored.progress.clone(), read_only: None })
@@ -179,6 +175,7 @@ impl MemoryStore {
         let mut row = chat.messages.get(&message)?.as_ref().clone();
         if chat.head.life == Life::Deleted {
             row.text.clear();
+            row.attachments.clear();
         }
         Some(row)
     }
@@ -215,6 +212,16 @@ impl MemoryStore {
             page.rows.push(MessageRow { text, ..row });
         }
         Some(page)
+    }
+
+    #[must_use]
+    pub fn attachment(&self, chat: ChatId, id: AttachmentId) -> Option<AttachmentRow> {
+        self.here(chat)?.attachments.iter().find(|row| row.attachment.id == id).cloned()
+    }
+
+    #[must_use]
+    pub fn attachments(&self, chat: ChatId) -> Vec<AttachmentRow> {
+        self.here(chat).map(|chat| chat.attachments.clone()).unwrap_or_default()
     }
 
     #[must_use]

@@ -29,6 +29,7 @@ use self::damage::Damage;
 use self::open::Identity;
 use self::readers::Readers;
 use self::writer::{CALLS_WAITING_MAX, Call, Writer};
+use crate::blobs::Blobs;
 use crate::figures::Figures;
 
 /// What a store is opened with.
@@ -74,6 +75,8 @@ impl Sqlite {
     /// See [`OpenError`]. A full disk is none: the store can then be read.
     pub fn open(options: &Options) -> Result<Self, OpenError> {
         let file = open::prepare(&options.dir)?;
+        // Without room for it now, it is made with the first file that comes.
+        drop(Blobs::of(&options.dir).prepare());
         let damaged = |source| OpenError::Damaged { path: file.clone(), source };
         let damage = Damage::default();
         let mut db = open::writer(&file, options.pages_max).map_err(damaged)?;

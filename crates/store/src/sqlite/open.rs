@@ -25,10 +25,11 @@ const READER_CACHE_KIB: i64 = 2 * 1024;
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
 /// The scripts that lead from each version of the schema to the next.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
+    include_str!("schema/004.sql"),
 ];
 
 /// Why a store could not be opened.

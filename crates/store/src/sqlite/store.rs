@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
 use rusqlite::Connection;
@@ -19,9 +19,9 @@ use crate::figures::{Figures, Since};
 use crate::journal::{CommitError, Committed, Journal, Operation, Pending, Unit};
 use crate::query::{Answer, QueryError, Store};
 use crate::rows::{
-    ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow, ItemRow, Loaded,
-    MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage, StoredOperation, TaskRow,
-    TextRange, TurnRow,
+    AttachmentRow, ChatFilter, ChatPage, ChatRow, Counts, Draft, FactRow, FailureRow, GrantRow,
+    ItemRow, Loaded, MessageRow, OfferRow, PageFrom, PromptRow, QueueBounds, QueuePage,
+    StoredOperation, TaskRow, TextRange, TurnRow,
 };
 
 impl Sqlite {
@@ -152,6 +152,12 @@ impl Store for Sqlite {
         bounds: QueueBounds,
     ) -> Answer<Option<QueuePage>> {
         self.ask_chat(chat, move |db, key| read::queue(db, key, from, bounds))
+    }
+    fn attachment(&self, chat: ChatId, id: AttachmentId) -> Answer<Option<AttachmentRow>> {
+        self.ask_here(chat, move |db, key| read::attachment(db, key, id))
+    }
+    fn attachments(&self, chat: ChatId) -> Answer<Vec<AttachmentRow>> {
+        self.ask_here(chat, read::attachments)
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask_here(chat, move |db, key| read::prompt(db, key, prompt))

@@ -1,14 +1,19 @@
 //! What is removed in time: the rows of deleted chats, old changes, old operations. In slices, and
 //! only while nobody waits.
 
+use holdfast_core::ids::ChatId;
 use holdfast_core::limits::OPERATION_KEPT_MICROS;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use uuid::Uuid;
 
 use super::fail::Fail;
 use super::writer::Call;
+use crate::blobs::Blobs;
 
 /// Rows that one slice removes of one table.
 const SLICE_ROWS: i64 = 200;
+/// Files that one slice removes.
+const SLICE_FILES: usize = 16;
 /// For how long things are kept.
 pub(super) mod kept {
     /// Changes that are kept however old they are.
@@ -24,8 +29,10 @@ const JUMP_MICROS: u64 = 3600 * 1_000_000;
 const LOOK_CALLS: usize = 4096;
 
 /// What the writer knows of time: what the units say. It has no clock of its own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tidy {
+    /// The files of what is attached.
+    blobs: Blobs,
     /// Since when the clock has gone on without a jump, and its last word.
     clock: Option<(i64, i64)>,
     calls: usize,
@@ -34,7 +41,22 @@ pub(super) struct Tidy {
     reaped: bool,
 }
 
+/// Why a slice of a deleted chat stays for now.
+#[derive(Debug, thiserror::Error)]
+enum Reaping {
+    #[error(transparent)]
+    Rows(#[from] Fail),
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Files(#[from] std::io::Error),
+}
+
 impl Tidy {
+    pub(super) const fn new(blobs: Blobs) -> Self {
+        Self { blobs, clock: None, calls: 0, expiry_due: false, reaped: false }
+    }
+
     /// Takes notice of what is about to be written.
     pub(super) fn saw(&mut self, batch: &[Call]) {
         for call in batch {
@@ -74,7 +96,7 @@ impl Tidy {
     /// the next commit.
     pub(super) fn slice(&mut self, db: &mut Connection) -> bool {
         if !self.reaped {
-            let more = reap(db).unwrap_or(false);
+            let more = reap(db, &self.blobs).unwrap_or(false);
             self.reaped = !more;
             return true;
         }
@@ -91,11 +113,15 @@ impl Tidy {
 }
 
 /// Removes a slice of the rows of one deleted chat; whether there was one.
-fn reap(db: &mut Connection) -> Result<bool, Fail> {
+fn reap(db: &mut Connection, blobs: &Blobs) -> Result<bool, Reaping> {
     let sql = "SELECT chat FROM chats WHERE reap = 1 LIMIT 1";
     let chat: Option<[u8; 16]> =
         db.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
     let Some(chat) = chat else { return Ok(false) };
+    // Before the rows: what is left of a chat is found by its row.
+    if blobs.reap(ChatId::new(Uuid::from_bytes(chat)), SLICE_FILES)? {
+        return Ok(true);
+    }
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut gone = 0;
     for (table, which) in [
@@ -113,10 +139,17 @@ fn reap(db: &mut Connection) -> Result<bool, Fail> {
         ("prompts", "SELECT n FROM prompts WHERE chat = ?"),
         ("tasks", "SELECT n FROM tasks WHERE chat = ?"),
         ("turns", "SELECT n FROM turns WHERE chat = ?"),
+        ("attachments", "SELECT n FROM attachments WHERE chat = ?"),
     ] {
         let sql = format!("DELETE FROM {table} WHERE rowid IN ({which} LIMIT {SLICE_ROWS})");
         gone += step.prepare_cached(&sql)?.execute([chat])?;
     }
+    // Without a number of its own: what goes with a message is at most a few.
+    let sql = format!(
+        "DELETE FROM message_attachments WHERE message IN (SELECT message FROM message_attachments
+        JOIN messages ON message = messages.n WHERE messages.chat = ? LIMIT {SLICE_ROWS})"
+    );
+    gone += step.prepare_cached(&sql)?.execute([chat])?;
     if gone == 0 {
         // Items go last: their pieces are found by them.
         let sql = format!(

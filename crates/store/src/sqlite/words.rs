@@ -58,6 +58,8 @@ kinds! {
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",
     Fact::ChatDeleted => "chat_deleted",
+    Fact::AttachmentAdded(_) => "attachment_added",
+    Fact::AttachmentRemoved { .. } => "attachment_removed",
     Fact::MessageAccepted { .. } => "message_accepted",
     Fact::MessageEdited { .. } => "message_edited",
     Fact::QueueOrdered { .. } => "queue_ordered",

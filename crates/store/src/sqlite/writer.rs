@@ -17,6 +17,7 @@ use super::batch;
 use super::damage::Damage;
 use super::open;
 use super::tidy::Tidy;
+use crate::blobs::Blobs;
 use crate::journal::{CommitError, Committed, Operation, Unit};
 use crate::rows::Draft;
 
@@ -86,7 +87,8 @@ impl Writer {
         batches: Histogram,
     ) -> Self {
         let log_pages = Arc::new(AtomicI32::new(0));
-        let (fold_at, tidy) = (FOLD_PAGES, Tidy::default());
+        let dir = file.parent().unwrap_or(&file);
+        let (fold_at, tidy) = (FOLD_PAGES, Tidy::new(Blobs::of(dir)));
         let mut this =
             Self { file, pages_max, db: None, log_pages, fold_at, newest, damage, tidy, batches };
         this.adopt(db);

@@ -39,7 +39,7 @@ pub(crate) fn message(n: u128, text: &str) -> (Fact, Row) {
     let (bytes, digest) = (text.len() as u64, holdfast_core::digest(&text));
     let (by, place) = (Author::Person, Place::Tail);
     (
-        Fact::MessageAccepted { message, by, bytes, digest, place },
+        Fact::MessageAccepted { message, by, bytes, digest, place, attachments: Vec::new() },
         Row::MessageText { message, text },
     )
 }

@@ -1,5 +1,6 @@
 //! Tables `(history, input) → events` for what the codec promises.
 
+mod attached;
 mod handshake;
 mod hostile;
 mod items;

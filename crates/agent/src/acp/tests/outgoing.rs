@@ -5,7 +5,7 @@ use holdfast_core::provider::ProtocolFrame;
 use super::*;
 
 fn sent(chat: &Chat, out: &Outgoing, text: Option<&str>) -> Result<String, EncodeError> {
-    let line = chat.state.encode(FrameNo(3), out, &Content { text })?;
+    let line = chat.state.encode(FrameNo(3), out, &Content { text, attached: &[] })?;
     Ok(String::from_utf8(line).unwrap())
 }
 

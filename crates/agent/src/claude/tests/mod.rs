@@ -93,7 +93,11 @@ impl Chat {
     }
 
     fn encoded(&self, out: &Outgoing) -> Result<Value, EncodeError> {
-        let bytes = self.state.encode(FrameNo(7), out, &Content { text: Some("hi") })?;
+        let bytes = self.state.encode(
+            FrameNo(7),
+            out,
+            &Content { text: Some("hi"), ..Content::default() },
+        )?;
         assert!(bytes.ends_with(b"\n") && !bytes[..bytes.len() - 1].contains(&b'\n'));
         Ok(serde_json::from_slice(&bytes).unwrap())
     }

@@ -116,3 +116,31 @@ fn a_message_goes_out_with_the_id_of_its_hand_over() {
     assert_eq!(interrupt["request"]["cancel_queued"], true);
     assert_eq!(interrupt["request_id"], "holdfast-7");
 }
+
+#[test]
+fn pictures_are_given_as_such_and_files_with_their_address() {
+    use crate::codec::{Attached, Form, Given};
+    let chat = Chat::working();
+    let forms = chat.state.forms(&[("image/png", 9), ("text/plain", 9), ("application/pdf", 9)]);
+    assert_eq!(forms, [Form::Image, Form::Text, Form::Link]);
+    let attached = |given| Attached { name: "a", media_type: "image/png", bytes: 3, given };
+    let all = [
+        attached(Given::Image(b"abc")),
+        attached(Given::Text { text: "words", uri: "file:///x" }),
+        attached(Given::Link { uri: "file:///y" }),
+        attached(Given::Lost),
+    ];
+    let message = Outgoing::Message { message: MessageId::new(uuid::Uuid::nil()) };
+    let content = Content { text: Some(""), attached: &all };
+    let bytes = chat.state.encode(FrameNo(7), &message, &content).unwrap();
+    let line: Value = serde_json::from_slice(&bytes).unwrap();
+    let blocks = line["message"]["content"].as_array().unwrap();
+    assert_eq!(blocks.len(), 4, "no words, no block for them");
+    assert_eq!(
+        blocks[0]["source"],
+        json!({ "type": "base64", "media_type": "image/png", "data": "YWJj" })
+    );
+    assert_eq!(blocks[1]["text"], "[Attached file \"a\" (image/png), at file:///x:]\nwords");
+    assert_eq!(blocks[2]["text"], "[Attached file \"a\" (image/png, 3 bytes), at file:///y]");
+    assert!(blocks[3]["text"].as_str().unwrap().contains("could not be given"));
+}

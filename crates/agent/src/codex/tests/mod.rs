@@ -143,7 +143,8 @@ impl Chat {
 
     /// What goes out for a frame.
     fn sends(&self, frame: FrameNo, out: &Outgoing) -> Result<Value, EncodeError> {
-        let line = self.state.encode(frame, out, &Content { text: Some("hi") })?;
+        let line =
+            self.state.encode(frame, out, &Content { text: Some("hi"), ..Content::default() })?;
         Ok(serde_json::from_slice(&line).unwrap())
     }
 }

@@ -3,13 +3,17 @@
 use holdfast_core::frame::Setting;
 
 use super::*;
+use crate::codec::{Attached, Form, Given};
 
 #[test]
 fn a_frame_is_one_line_that_names_no_version() {
     let mut chat = Chat::ready();
     let out = Outgoing::Message { message: message_id(9) };
     let frame = chat.issue(&out);
-    let line = chat.state.encode(frame, &out, &Content { text: Some("a\nb") }).unwrap();
+    let line = chat
+        .state
+        .encode(frame, &out, &Content { text: Some("a\nb"), ..Content::default() })
+        .unwrap();
     assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
     let sent: Value = serde_json::from_slice(&line).unwrap();
     assert_eq!(
@@ -24,6 +28,29 @@ fn a_frame_is_one_line_that_names_no_version() {
     assert!(matches!(missing, Err(EncodeError::TextMissing { .. })));
     let (chat, _) = Chat::starting(&spec());
     assert!(matches!(chat.sends(FrameNo(9), &out), Err(EncodeError::NoSession { .. })));
+}
+
+#[test]
+fn what_is_attached_is_an_image_or_an_address() {
+    let mut chat = Chat::ready();
+    let forms = chat.state.forms(&[("image/png", 10), ("text/plain", 10), ("image/png", 1 << 30)]);
+    assert_eq!(forms, [Form::Image, Form::Link, Form::Link]);
+    let out = Outgoing::Message { message: message_id(9) };
+    let frame = chat.issue(&out);
+    let given = |media_type, given| Attached { name: "n", media_type, bytes: 3, given };
+    let attached = [
+        given("image/png", Given::Image(b"abc")),
+        given("text/plain", Given::Link { uri: "file:///a" }),
+        given("text/plain", Given::Lost),
+    ];
+    let content = Content { text: Some(""), attached: &attached };
+    let line = chat.state.encode(frame, &out, &content).unwrap();
+    let sent: Value = serde_json::from_slice(&line).unwrap();
+    let input = sent["params"]["input"].as_array().unwrap();
+    assert_eq!(input[0], json!({ "type": "image", "url": "data:image/png;base64,YWJj" }));
+    assert_eq!(input[1]["text"], "[Attached file \"n\" (text/plain, 3 bytes), at file:///a]");
+    assert!(input[2]["text"].as_str().unwrap().contains("damaged"));
+    assert_eq!(input.len(), 3, "no text, no block for it");
 }
 
 #[test]

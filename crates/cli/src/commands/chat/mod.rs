@@ -1,6 +1,7 @@
 //! `holdfast chat …`, one file for each.
 
 mod answer;
+mod attach;
 mod close;
 mod fork;
 mod grants;
@@ -46,13 +47,13 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Open a chat, and tell its agent something.
-    New(new::Args),
+    New(Box<new::Args>),
     /// List chats, the last changed first.
     Ls(ls::Args),
     /// Show one chat: its state, what is asked, what runs, what waits.
     Show(show::Args),
     /// Send a message to the agent.
-    Send(send::Args),
+    Send(Box<send::Args>),
     /// Show the end of the transcript, and with -f what follows.
     Tail(tail::Args),
     /// Show the messages that wait, and change them.

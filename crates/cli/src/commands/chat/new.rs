@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
+use super::attach::{Files, part};
 use super::{Scene, text, wait};
 use crate::fault::Fault;
 use crate::prefix::short;
@@ -17,6 +18,8 @@ pub(super) struct Args {
     /// The first message; `-` reads it from stdin. Without one no agent is started yet.
     #[arg(value_name = "TEXT")]
     message: Vec<String>,
+    #[command(flatten)]
+    files: Files,
     /// The agent; can be left out where there is one choice only.
     #[arg(long, short)]
     agent: Option<String>,
@@ -49,6 +52,8 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
+        let message = text(&self.message)?;
+        self.files.check()?;
         let mut body = Map::new();
         body.insert("agent".to_owned(), json!(self.agent(scene)?));
         let fields = [
@@ -64,12 +69,16 @@ impl Args {
                 body.insert(name.to_owned(), json!(value));
             }
         }
-        if !self.message.is_empty() {
-            body.insert("message".to_owned(), json!(text(&self.message)?));
+        // What is attached goes to a chat that is there: its message comes after it.
+        if self.files.is_empty() && !self.message.is_empty() {
+            body.insert("message".to_owned(), json!(message));
         }
         let body = Value::Object(body);
-        let row = scene.client.write(Method::POST, "/chats", &body, self.key.as_deref())?;
-        let id = word(&row, "id");
+        let mut row = scene.client.write(Method::POST, "/chats", &body, self.key.as_deref())?;
+        let id = &word(&row, "id").to_owned();
+        if !self.files.is_empty() {
+            row["receipt"] = self.send(scene, id, &message)?;
+        }
         if self.wait {
             scene.out.note(&format!("opened {id}"));
             return wait::answer(scene, id, word(&row, "receipt"), &row);
@@ -81,12 +90,27 @@ impl Args {
         let short = short(&[id])(id);
         let (agent, cwd) = (line(word(&row, "agent")), line(word(&row, "cwd")));
         scene.out.hint(&format!("The agent is {agent}, in {cwd}."));
-        scene.out.hint(&if self.message.is_empty() {
+        scene.out.hint(&if self.message.is_empty() && self.files.is_empty() {
             format!("holdfast chat send {short} TEXT starts its agent.")
         } else {
             format!("holdfast chat tail -f {short} shows what it says.")
         });
         Ok(())
+    }
+
+    /// Sends the first message with what is attached to it, and gives its receipt.
+    fn send(&self, scene: &Scene<'_>, chat: &str, message: &str) -> Result<Value, Fault> {
+        let opened = |fault: Fault| {
+            scene.out.note(&format!("opened {chat}"));
+            fault
+        };
+        let key = self.key.as_deref();
+        let files = self.files.send(scene, chat, key).map_err(opened)?;
+        let body = json!({ "text": message, "attachments": files });
+        let key = key.map(|key| part(key, "message"));
+        let path = format!("/chats/{chat}/messages");
+        let accepted = scene.client.write(Method::POST, &path, &body, key.as_deref());
+        Ok(accepted.map_err(opened)?["receipt"].take())
     }
 
     /// The agent that is meant: the one that is named, or the only one that can be.

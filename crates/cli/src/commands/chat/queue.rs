@@ -4,6 +4,7 @@ use clap::Subcommand;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::attach::names;
 use super::{Scene, text};
 use crate::clock::now;
 use crate::commands::resume::Choice;
@@ -161,7 +162,8 @@ fn show(scene: &Scene<'_>, queue: &Value) -> Result<(), Fault> {
     let row = |row: &Value| {
         let sent = ago(word(row, "at"), now);
         let by = line(word(row, "by"));
-        vec![short(word(row, "message")), sent, by, line(word(row, "text"))]
+        let said = [line(word(row, "text")), names(row).unwrap_or_default()].join(" ");
+        vec![short(word(row, "message")), sent, by, said.trim().to_owned()]
     };
     scene.out.table(&["MESSAGE", "SENT", "BY", "TEXT"], rows.iter().map(row).collect())
 }

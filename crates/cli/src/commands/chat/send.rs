@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use reqwest::Method;
 use serde_json::json;
 
+use super::attach::Files;
 use super::{Scene, text, wait};
 use crate::fault::Fault;
 use crate::prefix::short;
@@ -16,8 +17,10 @@ pub(super) struct Args {
     /// The chat.
     chat: String,
     /// The message; `-` reads it from stdin.
-    #[arg(required = true, value_name = "TEXT")]
+    #[arg(required_unless_present = "attach", value_name = "TEXT")]
     message: Vec<String>,
+    #[command(flatten)]
+    files: Files,
     /// How it gets to an agent that works.
     #[arg(long, value_enum, default_value_t = Delivery::Queue)]
     delivery: Delivery,
@@ -43,8 +46,13 @@ enum Delivery {
 impl Args {
     pub(super) fn run(&self, scene: &Scene<'_>) -> Result<(), Fault> {
         let message = text(&self.message)?;
+        self.files.check()?;
         let chat = scene.chat(&self.chat)?;
+        let files = self.files.send(scene, &chat, self.key.as_deref())?;
         let mut body = json!({ "text": message });
+        if !files.is_empty() {
+            body["attachments"] = json!(files);
+        }
         match self.delivery {
             Delivery::Queue => {}
             Delivery::Steer => body["delivery"] = json!("steer"),

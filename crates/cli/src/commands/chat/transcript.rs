@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::answer::questions;
+use super::attach::names;
 use crate::client::Client;
 use crate::fault::Fault;
 use crate::out::Out;
@@ -226,7 +227,16 @@ fn described(client: &Client, item: &Value, again: bool) -> Result<(String, Vec<
                     lines.push(format!("({}, {})", words.trim_end(), word(delivery, "message")));
                     named("you", lines)
                 }
-                _ => named(by(delivery), split(&whole(client, item)?)),
+                _ => {
+                    let mut lines = split(&whole(client, item)?);
+                    if let Some(names) = names(item) {
+                        if lines == [""] {
+                            lines.clear();
+                        }
+                        lines.push(names);
+                    }
+                    named(by(delivery), lines)
+                }
             }
         }
         "prompt" => {

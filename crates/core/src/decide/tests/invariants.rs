@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::Scene;
+use crate::attachment::Held;
 use crate::fact::Fact;
 use crate::head::{Chat, Life, Strand};
 use crate::ids::MessageId;
 use crate::input::{Choice, Command, Input, KeeperEvent};
-use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX, OUTBOX_FRAMES_MAX, STRANDED_MESSAGES_MAX};
+use crate::limits::{
+    CHAT_ATTACHMENTS_BYTES_MAX, CHAT_ATTACHMENTS_MAX, LIVE_TASKS_MAX, OPEN_PROMPTS_MAX,
+    OUTBOX_FRAMES_MAX, STRANDED_MESSAGES_MAX,
+};
 
 /// Where a message is that was accepted and is not over.
 fn held(chat: &Chat) -> Vec<MessageId> {
@@ -20,6 +24,7 @@ pub(super) fn check(before: &Chat, input: &Input, scene: &Scene, facts: &[Fact])
     let chat = &scene.chat;
     let head = &chat.head;
     no_message_vanishes(before, chat, facts);
+    no_attachment_vanishes(before, chat, facts);
     offers_end_by_acts(input, facts);
     nothing_twice(before, facts);
     no_second_hand_over_unasked(before, input, facts);
@@ -82,6 +87,34 @@ fn no_message_vanishes(before: &Chat, chat: &Chat, facts: &[Fact]) {
         }
     }
     assert_eq!(set, due, "a message vanished, or came from nowhere");
+}
+
+/// What was attached is kept until somebody lets go of one that no message names, or the chat goes.
+fn no_attachment_vanishes(before: &Chat, chat: &Chat, facts: &[Fact]) {
+    let mut due = before.aside.attachments.as_ref().clone();
+    for fact in facts {
+        match fact {
+            Fact::AttachmentAdded(added) => {
+                let held = Held { bytes: added.bytes, named: None };
+                assert_eq!(due.insert(added.id, held), None, "attached twice");
+            }
+            Fact::AttachmentRemoved { attachment } => {
+                let gone = due.remove(attachment);
+                assert!(gone.is_some_and(|held| held.named.is_none()), "a message names it");
+            }
+            Fact::MessageAccepted { message, attachments, .. } => {
+                for id in attachments {
+                    due.get_mut(id).expect("named, but not there").named = Some(*message);
+                }
+            }
+            Fact::ChatDeleted => due.clear(),
+            _ => {}
+        }
+    }
+    assert_eq!(&due, chat.aside.attachments.as_ref(), "an attachment vanished");
+    assert!(due.len() <= CHAT_ATTACHMENTS_MAX);
+    let bytes: u64 = due.values().map(|held| held.bytes).sum();
+    assert!(bytes <= CHAT_ATTACHMENTS_BYTES_MAX);
 }
 
 /// Offers end by what a person does, by the proof that they were resumed, by a newer stop; never

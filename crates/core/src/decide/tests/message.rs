@@ -58,6 +58,7 @@ fn what_no_agent_is_given_is_refused_and_changes_nothing() {
         text,
         by: Author::Person,
         send: Send::Queue,
+        attachments: Vec::new(),
     };
     assert_eq!(scene.refused(text(" \n".to_owned())), Code::EmptyField);
     assert_eq!(scene.refused(text("x".repeat(MESSAGE_BYTES_MAX + 1))), Code::FieldTooLong);

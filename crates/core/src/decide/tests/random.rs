@@ -42,7 +42,10 @@ fn command(scene: &mut Scene, Roll { what, a, b, .. }: Roll) -> Command {
         0..=7 => {
             let authors = [Author::Person, Author::Channel, Author::App, Author::Schedule];
             let sends = [Send::Queue, Send::Queue, Send::Steer, Send::Interrupt];
-            scene.message(&format!("m{}", scene.inputs), pick(&authors, a), pick(&sends, b))
+            let there: Vec<_> = scene.chat.aside.attachments.keys().copied().collect();
+            let attachments: Vec<_> = there.into_iter().filter(|_| a % 3 == 0).take(2).collect();
+            let name = format!("m{}", scene.inputs);
+            scene.sending(&name, (pick(&authors, a), pick(&sends, b)), attachments)
         }
         8 => Command::EditQueued { message: one_of(&waiting), text: "edited".to_owned() },
         9 => Command::WithdrawQueued { message: one_of(&waiting) },
@@ -73,7 +76,14 @@ fn command(scene: &mut Scene, Roll { what, a, b, .. }: Roll) -> Command {
             };
             Command::Resume { recorded_at: None, choice, session, anyway }
         }
-        28 => Command::Dismiss { recorded_at: None },
+        28 if b < 128 => Command::Dismiss { recorded_at: None },
+        28 if b < 224 => Command::Attach(attachment::file(scene.inputs, 1 + u64::from(a))),
+        28 => {
+            let there: Vec<_> = scene.chat.aside.attachments.keys().copied().collect();
+            let attachment = attachment::file(u128::MAX, 1).id;
+            let attachment = if there.is_empty() { attachment } else { pick(&there, a) };
+            Command::Detach { attachment }
+        }
         _ => {
             let whys = [
                 StopWhy::Offered(Cause::Quit),

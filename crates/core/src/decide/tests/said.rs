@@ -27,6 +27,8 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::MessageAccepted { message, place, .. } => {
             format!("accepted {} at {}", name(message), lower(place))
         }
+        Fact::AttachmentAdded(added) => format!("attached {}", added.name),
+        Fact::AttachmentRemoved { .. } => "detached".to_owned(),
         Fact::MessageEdited { message, .. } => format!("edited {}", name(message)),
         Fact::QueueOrdered { order } => {
             let order: Vec<String> = order.iter().map(name).collect();

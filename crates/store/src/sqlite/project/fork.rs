@@ -1,6 +1,6 @@
 //! A fork: the newest items of another chat, with all that belongs to them, become the new chat's own.
 
-use holdfast_core::fact::Fork;
+use holdfast_core::fact::{Fork, ForkedFile};
 use holdfast_core::ids::{ItemId, MessageId, PromptId, Seq};
 use holdfast_core::item::Body;
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
@@ -33,6 +33,15 @@ impl Projection<'_> {
         let sql = "SELECT last_prompt, last_message FROM chats WHERE chat = ?";
         (self.record.last_prompt, self.record.last_message) =
             self.db.prepare_cached(sql)?.query_row([from], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for ForkedFile { id, named, .. } in &fork.attachments {
+            let (id, named) = (id.uuid(), named.uuid());
+            let sql =
+                "INSERT INTO attachments (chat, id, name, media_type, bytes, sha256, at, named)
+                SELECT ?, id, name, media_type, bytes, sha256, at, ? FROM attachments
+                WHERE chat = ? AND id = ?";
+            let (id, named) = (id.as_bytes().as_slice(), named.as_bytes().as_slice());
+            self.db.prepare_cached(sql)?.execute(params![self.key, named, from, id])?;
+        }
         for copied in self.newest_of(from, fork.at)?.into_iter().rev() {
             self.copy_item(from, seq, &copied)?;
             self.touched.add(What::Item(copied.item));
@@ -134,6 +143,10 @@ impl Projection<'_> {
         let sql = "INSERT INTO message_texts (message, text)
             SELECT ?, text FROM message_texts JOIN messages ON message = messages.n
             WHERE messages.chat = ? AND messages.id = ?";
+        self.db.prepare_cached(sql)?.execute(params![new, from, id])?;
+        let sql = "INSERT INTO message_attachments (message, place, attachment)
+            SELECT ?, named.place, attachment FROM message_attachments AS named
+            JOIN messages ON message = messages.n WHERE messages.chat = ? AND messages.id = ?";
         self.db.prepare_cached(sql)?.execute(params![new, from, id])?;
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::derive::{last_prompt, message_after, missing, text_of};
 use crate::journal::CommitError;
 use crate::rows::MessageState;
 use crate::sqlite::fail::Fail;
+use crate::sqlite::read::of_message;
 use crate::sqlite::words::{detail, message_state, word};
 
 /// What a transition needs of a message.
@@ -22,7 +23,7 @@ struct Known {
 impl Projection<'_> {
     pub(super) fn message_fact(&mut self, fact: &Fact) -> Result<(), Fail> {
         match fact {
-            Fact::MessageAccepted { message, by, bytes, digest, place } => {
+            Fact::MessageAccepted { message, by, bytes, digest, place, attachments } => {
                 let at = self.queue_end(*place)?;
                 let sql = "INSERT INTO messages (chat, id, author, state, bytes, digest,
                     accepted_at, place) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?)
@@ -41,9 +42,11 @@ impl Projection<'_> {
                     let text = format!("{message} was accepted before");
                     return Err(CommitError::Refused(text).into());
                 }
+                self.name(*message, attachments)?;
                 if by.is_person() {
                     let text = text_of(self.unit, *message).unwrap_or_default();
-                    self.record.last_prompt = Some(last_prompt(text));
+                    let named = || of_message(self.db, self.key, *message);
+                    self.record.last_prompt = Some(last_prompt(text, named)?);
                     self.record.last_message = Some(*uuid.as_bytes());
                 }
                 self.touched.add(What::Queue);
@@ -90,7 +93,8 @@ impl Projection<'_> {
         if self.record.last_message.as_ref() == Some(uuid.as_bytes())
             && let Some(text) = text_of(self.unit, message)
         {
-            self.record.last_prompt = Some(last_prompt(text));
+            let named = || of_message(self.db, self.key, message);
+            self.record.last_prompt = Some(last_prompt(text, named)?);
         }
         self.touched.add(What::Queue);
         Ok(())

@@ -1,5 +1,6 @@
 //! Facts and rows become tables, one file for each family of them.
 
+mod attachment;
 mod chat;
 mod fork;
 mod item;
@@ -105,6 +106,8 @@ impl Projection<'_> {
             | Fact::ChatClosed
             | Fact::ChatReopened
             | Fact::ChatDeleted => self.chat_fact(fact),
+            Fact::AttachmentAdded(added) => self.attach(added),
+            Fact::AttachmentRemoved { attachment } => self.detach(*attachment),
             Fact::MessageAccepted { .. }
             | Fact::MessageEdited { .. }
             | Fact::QueueOrdered { .. }

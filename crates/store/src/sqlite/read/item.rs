@@ -120,7 +120,9 @@ fn message_bytes(
     let id = uuid.as_bytes().as_slice();
     let found = sql
         .query_row(params![start.saturating_add(1), most, key, id], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            // A piece of what is empty is nothing at all.
+            let piece: Option<Vec<u8>> = row.get(0)?;
+            Ok((piece.unwrap_or_default(), row.get(1)?))
         })
         .optional()?;
     Ok(found.unwrap_or_default())

@@ -2,6 +2,7 @@
 //! a chat with facts that this build cannot read can only be looked at.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use holdfast_core::activity::Leftover;
 use holdfast_core::fact::Fact;
@@ -13,7 +14,7 @@ use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
-use super::{live, message};
+use super::{attachment, live, message};
 use crate::journal::Progress;
 use crate::query::QUERY_ROWS_MAX;
 use crate::rows::{FactRow, Loaded, StoredFact};
@@ -85,11 +86,14 @@ fn leftovers(db: &Connection, key: &[u8]) -> Result<Vec<Leftover>, Fail> {
 }
 
 fn aside(db: &Connection, key: &[u8], head: &Head) -> Result<Aside, Fail> {
-    let queue: VecDeque<Queued> = message::waiting(db, key)?
-        .into_iter()
-        .map(|row| Queued { message: row.id, by: row.by, digest: row.digest, item: row.item })
-        .collect();
-    let mut aside = Aside { queue, leftovers: leftovers(db, key)?, ..Aside::default() };
+    let queue: VecDeque<Queued> =
+        message::waiting(db, key)?.into_iter().map(|row| row.queued()).collect();
+    let attachments = match head.life {
+        Life::Deleted => Arc::default(),
+        Life::Unborn | Life::Open | Life::Closed => Arc::new(attachment::held(db, key)?),
+    };
+    let leftovers = leftovers(db, key)?;
+    let mut aside = Aside { queue, leftovers, attachments, ..Aside::default() };
     aside.grants = live::grants(db, key)?.into_iter().map(|row| (row.id, row.deed)).collect();
     for id in head.tasks.keys() {
         if let Some(row) = live::task(db, key, *id)? {

@@ -6,14 +6,15 @@ use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::{bad, is_here};
+use super::{attachment, bad, is_here};
 use crate::derive::valid_head;
 use crate::rows::{MessageRow, QueueBounds, QueuePage};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{from_word, message_state};
 
 const COLUMNS: &str = "id, author, state, detail, bytes, digest, item_origin, item_n, turn,
-    attempt, accepted_at";
+    attempt, accepted_at,
+    (SELECT COUNT(*) FROM message_attachments WHERE message = messages.n)";
 
 /// The row as it is stored, with its words unread.
 struct Raw {
@@ -21,13 +22,14 @@ struct Raw {
     author: String,
     state: String,
     detail: Option<String>,
+    attached: u32,
 }
 
 /// A row of [`COLUMNS`] and then the text.
 fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
     let item: (Option<u32>, Option<u32>) = (row.get(6)?, row.get(7)?);
     let attempt: Option<[u8; 16]> = row.get(9)?;
-    let text: Option<Vec<u8>> = row.get(11)?;
+    let text: Option<Vec<u8>> = row.get(12)?;
     let text = text.map(String::from_utf8).and_then(Result::ok).unwrap_or_default();
     let read = MessageRow {
         id: MessageId::new(Uuid::from_bytes(row.get(0)?)),
@@ -40,15 +42,21 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
         turn: row.get::<_, Option<u32>>(8)?.map(TurnId),
         attempt: attempt.map(|bytes| AttemptId::new(Uuid::from_bytes(bytes))),
         accepted_at: Micros(row.get(10)?),
+        attachments: Vec::new(),
     };
-    Ok(Raw { row: read, author: row.get(1)?, state: row.get(2)?, detail: row.get(3)? })
+    let (author, state, detail) = (row.get(1)?, row.get(2)?, row.get(3)?);
+    Ok(Raw { row: read, author, state, detail, attached: row.get(11)? })
 }
 
-fn read(raw: Raw) -> Result<MessageRow, Fail> {
+fn read(db: &Connection, key: &[u8], raw: Raw) -> Result<MessageRow, Fail> {
     let by = from_word(&raw.author).ok_or_else(|| bad("an author", &raw.author))?;
     let state = message_state(&raw.state, raw.detail.as_deref())
         .ok_or_else(|| bad("the state of a message", &raw.state))?;
-    Ok(MessageRow { by, state, ..raw.row })
+    let attachments = match raw.attached {
+        0 => Vec::new(),
+        _ => attachment::of_message(db, key, raw.row.id)?,
+    };
+    Ok(MessageRow { by, state, attachments, ..raw.row })
 }
 
 pub(in crate::sqlite) fn message(
@@ -63,9 +71,11 @@ pub(in crate::sqlite) fn message(
     let uuid = id.uuid();
     let mut sql = db.prepare_cached(&sql)?;
     let found = sql.query_row(params![key, uuid.as_bytes().as_slice()], raw).optional()?;
-    let Some(mut row) = found.map(read).transpose()? else { return Ok(None) };
+    let Some(raw) = found else { return Ok(None) };
+    let mut row = read(db, key, raw)?;
     if !is_here(db, key)? {
         row.text.clear();
+        row.attachments.clear();
     }
     Ok(Some(row))
 }
@@ -80,7 +90,7 @@ pub(super) fn without_text(
     let uuid = id.uuid();
     let mut sql = db.prepare_cached(&sql)?;
     let found = sql.query_row(params![key, uuid.as_bytes().as_slice()], raw).optional()?;
-    found.map(read).transpose()
+    found.map(|raw| read(db, key, raw)).transpose()
 }
 
 /// None where no such message waits. Of each text only its beginning is held, one text at a time.
@@ -110,9 +120,9 @@ pub(in crate::sqlite) fn queue(
     let mut page = QueuePage::default();
     let mut bytes = 0;
     while let Some(row) = waiting.next()? {
-        let head: Option<Vec<u8>> = row.get(12)?;
+        let head: Option<Vec<u8>> = row.get(13)?;
         let text = valid_head(&head.unwrap_or_default(), bounds.head_bytes).to_owned();
-        let row = MessageRow { text, ..read(raw(row)?)? };
+        let row = MessageRow { text, ..read(db, key, raw(row)?)? };
         bytes += row.text.len();
         if bounds.is_full(page.rows.len(), bytes) {
             page.next = Some(row.id);
@@ -138,5 +148,5 @@ pub(super) fn waiting(db: &Connection, key: &[u8]) -> Result<Vec<MessageRow>, Fa
     );
     let mut sql = db.prepare_cached(&sql)?;
     let rows = sql.query_map([key], raw)?;
-    rows.map(|row| read(row?)).collect()
+    rows.map(|row| read(db, key, row?)).collect()
 }

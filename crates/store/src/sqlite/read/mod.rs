@@ -1,5 +1,6 @@
 //! The queries in SQL, one file for each family of rows.
 
+mod attachment;
 mod chat;
 mod feed;
 mod item;
@@ -7,6 +8,7 @@ mod live;
 mod load;
 mod message;
 
+pub(super) use attachment::{attachment, attachments, of_message};
 pub(super) use chat::{chat, chat_by_slot, chats, counts, is_here, owing};
 pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers};
 pub(super) use item::{item, item_text, items};

@@ -213,6 +213,7 @@ async fn only_the_owner_can_read_the_files() {
     assert_eq!(mode(&dir), 0o700);
     for entry in std::fs::read_dir(&dir).unwrap() {
         let path = entry.unwrap().path();
-        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&path), wanted, "{}", path.display());
     }
 }

@@ -1,9 +1,12 @@
 //! What is removed in time, and what is not.
 
-use holdfast_core::fact::{Death, Fact};
+use holdfast_core::fact::{Author, Death, Fact, Place};
 use holdfast_core::item::{Body, Field, ItemKind, Row};
 use holdfast_core::time::Micros;
 use rusqlite::params;
+
+use crate::contract::attachments::file;
+use crate::contract::pen::message_id;
 
 use super::{chat, open, raw, store};
 use crate::sqlite::project::PIECE_BYTES_MAX;
@@ -47,6 +50,33 @@ async fn the_rows_of_a_deleted_chat_are_removed() {
     assert_eq!(db.query_row(facts, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
     let titled = "SELECT COUNT(last_prompt) FROM chats WHERE chat = ?";
     assert_eq!(db.query_row(titled, [key], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[tokio::test]
+async fn what_was_attached_to_a_deleted_chat_is_removed_with_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (sqlite, blobs) = (open(dir.path()), crate::Blobs::of(dir.path()));
+    let mut pen = chat(&sqlite, 1).await;
+    let mut other = chat(&sqlite, 2).await;
+    for pen in [&mut pen, &mut other] {
+        for n in 1..=40 {
+            let added = file(n);
+            let mut incoming = blobs.begin(pen.id, added.id).unwrap();
+            incoming.write(b"bytes").unwrap();
+            incoming.keep().unwrap().confirm();
+            pen.put([Fact::AttachmentAdded(added)]).await;
+        }
+        let (message, attachments) = (message_id(1), vec![file(1).id, file(2).id]);
+        let (by, place, bytes, digest) = (Author::Person, Place::Tail, 0, String::new());
+        pen.put([Fact::MessageAccepted { message, by, bytes, digest, place, attachments }]).await;
+    }
+    pen.put([Fact::ChatDeleted]).await;
+    sqlite.stop();
+    let db = raw(dir.path());
+    assert_eq!((rows(&db, "attachments"), rows(&db, "message_attachments")), (40, 2));
+    assert!(blobs.open(pen.id, file(1).id).is_err());
+    assert!(!dir.path().join(format!("attachments/{}", pen.id)).exists());
+    assert!(blobs.open(other.id, file(40).id).is_ok());
 }
 
 #[tokio::test]
@@ -146,7 +176,7 @@ async fn operations_are_kept_for_ninety_days() {
 #[test]
 fn nothing_expires_before_the_clock_has_settled() {
     use crate::sqlite::tidy::Tidy;
-    let mut tidy = Tidy::default();
+    let mut tidy = Tidy::new(crate::Blobs::of("/nowhere".as_ref()));
     assert_eq!(tidy.settled(), None);
     let minute = 60_000_000;
     tidy.heard(10 * DAY);

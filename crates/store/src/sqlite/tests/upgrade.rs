@@ -12,6 +12,8 @@ async fn operations_of_the_first_schema_are_read() {
     let db = raw(dir.path());
     db.execute_batch(
         "DROP TABLE grants;
+        DROP TABLE attachments;
+        DROP TABLE message_attachments;
         ALTER TABLE operations DROP COLUMN shown;
         INSERT INTO operations (principal, key, chat, at, body, reply)
             VALUES ('ada', 'k', x'01020304050607080910111213141516', 5, zeroblob(32),
