@@ -105,7 +105,7 @@ fn a_start_that_fails_says_why() {
     let (mut chat, _) = Chat::starting(&spec());
     let told = chat.said(r#"{"id":1,"error":{"code":-32600,"message":"no"}}"#);
     assert_eq!(told, "failed AgentRefused no\n");
-    assert_eq!(chat.said(SAY), "", "after that nothing it says matters");
+    assert_eq!(chat.told(&[SAY, ASK, "x"]), "", "after that nothing it says matters");
     let long = SessionSpec { cwd: "x".repeat(5000), ..spec() };
     let (_, events) = Chat::starting(&long);
     assert!(words(&events).starts_with("failed AgentRefused The directory"));

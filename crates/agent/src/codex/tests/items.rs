@@ -50,6 +50,14 @@ fn a_text_grows_and_is_whole_at_its_end() {
 }
 
 #[test]
+fn of_many_texts_that_have_no_end_the_oldest_are_closed() {
+    let mut chat = Chat::working();
+    let told: String = (0..30).map(|n| chat.said(&delta(&n.to_string(), "x"))).collect();
+    assert_eq!(told.matches("opened").count(), 30);
+    assert!(told.contains("1 closed\n") && told.matches("closed").count() == 6, "{told}");
+}
+
+#[test]
 fn thoughts_have_parts() {
     let part = |index: u64, text: &str| {
         json!({ "method": "item/reasoning/summaryTextDelta",
