@@ -139,7 +139,8 @@ impl<'a> Person<'a> {
                 reached = Reached::Goal;
                 return true;
             }
-            settled && is_idle(&row)
+            // An agent that carries on may ask again, or begin a task again.
+            settled && me.settle_once(chat)
         });
         reached
     }
