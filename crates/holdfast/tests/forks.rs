@@ -99,7 +99,7 @@ fn what_cannot_be_forked_says_why_and_changes_nothing() {
     let early = ask(json!(at - 1));
     assert_eq!((early.status, &early.body["code"]), (409, &json!("not_supported")));
     assert_eq!(early.body["field"], "at");
-    assert!(early.body["detail"].as_str().unwrap().contains(&format!("seq {at}")));
+    assert!(early.body["detail"].as_str().unwrap().contains(&format!("number {at}.")));
     let nowhere = ask(json!(at + 1));
     assert_eq!((nowhere.status, &nowhere.body["code"]), (404, &json!("item_not_found")));
     let message = host.send(&chat, "[[stream 1000 100]]");

@@ -112,6 +112,10 @@ fn ten_are_held_beside_the_offer_and_then_sent(stop: Stop) {
 
     let result = host.resume(&chat);
     assert!(matches!(result["outcome"].as_str(), Some("resumed" | "pending")), "{result}");
+    // What was asked is asked again, and the queue waits behind it.
+    let gate = host.wait_prompts(&chat, 1).remove(0);
+    assert_eq!(place.evidence().prompts().len(), 2);
+    open_gate(&host, &chat, &gate);
     host.wait("the queue to run dry", || place.evidence().prompts().len() >= 12);
     host.wait_shown(&chat, "idle");
     let prompts = place.evidence().prompts();

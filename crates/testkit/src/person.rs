@@ -177,7 +177,7 @@ impl<'a> Person<'a> {
 
     /// Does what is asked of a person until the chat is idle and owes nothing: resumes offers, tries
     /// failed starts again, says of messages in doubt what the agents' own log says, approves what is
-    /// asked for, lets the queue run.
+    /// asked for, lets the queue run, ends background work that began again.
     #[track_caller]
     pub fn settle(&mut self, chat: &str) {
         self.until(&format!("{chat} to be settled"), |me| me.settle_once(chat));
@@ -213,6 +213,11 @@ impl<'a> Person<'a> {
         }
         if row["queue_paused"] == true && row["queue_length"] != 0 {
             self.write("POST", &format!("/chats/{chat}/queue/resume"), &json!({})).ok();
+            return false;
+        }
+        if let Some(task) = row["activity"]["tasks"].as_array().and_then(|list| list.first()) {
+            let path = format!("/chats/{chat}/tasks/{}/stop", task["id"].as_str().unwrap());
+            self.write("POST", &path, &json!({}));
             return false;
         }
         is_idle(&row)

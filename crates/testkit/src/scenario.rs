@@ -125,11 +125,16 @@ pub fn stop_everything(place: &Place, stop: Stop, say: Say<'_>) -> Sentences {
     assert!(matches!(outcome, "resumed" | "pending"), "{answer}");
     let again = host.post("/offers/resume", &json!({ "chats": [subagent] })).ok();
     host.wait("the offer's end", || !has_offer(&host, subagent));
-    host.wait_shown(subagent, "idle");
+    host.wait("the subagent to be started again", || {
+        let row = host.chat(subagent);
+        row["status"]["lead"] == "done" && row["activity"]["tasks"][0]["label"] == "Read the manual"
+    });
     let continuations = place.evidence().prompts();
     let continuations = continuations.iter().filter(|p| p.contains("was stopped from outside"));
     assert_eq!(continuations.count(), 1, "one continuation after two clicks: {again}");
-    say("Resume carried on with one continuation, though it was clicked twice.");
+    say(
+        "Resume carried on with one continuation, though it was clicked twice: its subagent runs again.",
+    );
     host.stop();
     sentences
 }
