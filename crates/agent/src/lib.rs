@@ -12,6 +12,7 @@ mod attached;
 mod faults;
 mod noise;
 mod ordinals;
+mod progress;
 #[cfg(test)]
 mod said;
 mod tasks;
