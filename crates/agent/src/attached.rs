@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{Attached, Form, IMAGE_BYTES_MAX, INLINE_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::codec::{Attached, Form, Given, IMAGE_BYTES_MAX, INLINE_BYTES_MAX, TEXT_BYTES_MAX};
 
 /// What an agent takes in a message beside its text and links, which every agent takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,26 @@ fn is_text(kind: &str) -> bool {
         || TEXTS.contains(&kind)
         || kind.ends_with("+json")
         || (kind.ends_with("+xml") && !kind.starts_with("image/"))
+}
+
+/// The text of a message, where it has one: agents refuse an empty one, and beside a file none is needed.
+pub(crate) fn words<'a>(text: &'a str, attached: &[Attached<'_>]) -> Option<&'a str> {
+    Some(text).filter(|text| !text.trim().is_empty() || attached.is_empty())
+}
+
+/// What an agent that takes no files beside a message is told in words: a text itself, of anything else
+/// where it is.
+pub(crate) fn in_words(attached: &Attached<'_>) -> String {
+    let Attached { name, media_type, bytes, given } = attached;
+    match given {
+        Given::Text { text, uri } => {
+            format!("[Attached file {name:?} ({media_type}), at {}:]\n{text}", path(uri))
+        }
+        Given::Link { uri } => {
+            format!("[Attached file {name:?} ({media_type}, {bytes} bytes), at {}]", path(uri))
+        }
+        Given::Image(_) | Given::Lost => lost(attached),
+    }
 }
 
 /// What an agent is told of something that the host has no more.

@@ -1,6 +1,7 @@
 //! Sans-IO codecs, one module per kind of agent, and the built-in demo agent.
 
 pub mod acp;
+mod attached;
 pub mod claude;
 pub mod codec;
 pub mod codex;
@@ -11,6 +12,7 @@ pub mod jsonrpc;
 mod faults;
 mod noise;
 mod ordinals;
+mod progress;
 #[cfg(test)]
 mod said;
 mod tasks;

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::ordinals::{Ordinals, head};
 
 /// Unrecognised lines of an attempt that are told apart; further ones are counted.
-pub(crate) const UNRECOGNISED_ITEMS_MAX: u32 = 100;
+const UNRECOGNISED_ITEMS_MAX: u32 = 100;
 
 /// What came that says nothing to this build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noise {
     /// Unrecognised lines.
-    pub(crate) unrecognised: u64,
+    unrecognised: u64,
 }
 
 impl Noise {

@@ -91,26 +91,26 @@ impl Tasks {
         ordinals: &mut Ordinals,
         out: &mut Vec<ProviderEvent>,
     ) -> Option<u32> {
-        let key = digest(id.as_bytes());
-        let known = self.rows.iter().chain(&self.further).find(|task| task.id == key);
-        if let Some(known) = known {
+        if let Some(known) = self.known(id) {
             return Some(known.task);
         }
         let (kind, text, foreground) = described;
         let named = label(text);
         let label = if named.is_empty() { label(id) } else { named };
         let told_apart = self.rows.len() < LIVE_TASKS_MAX;
-        let task = if told_apart || self.further.len() < FURTHER_IDS_MAX {
+        let known = if told_apart || self.further.len() < FURTHER_IDS_MAX {
             let task = ordinals.task();
             let stop = (told_apart && stop == Stop::ById && self.fits(id)).then(|| id.to_owned());
             let rows = if told_apart { &mut self.rows } else { &mut self.further };
-            rows.push(Task { task, id: key, stop, foreground, listed: false });
-            task
+            let id = digest(id.as_bytes());
+            rows.push(Task { task, id, stop, foreground, listed: false });
+            Some(task)
         } else {
-            self.nameless.begins(foreground, ordinals)
+            None
         };
+        let task = known.unwrap_or_else(|| self.nameless.begins(foreground, ordinals));
         out.push(ProviderEvent::TaskStarted { task, kind, label, foreground });
-        self.rows.iter().chain(&self.further).any(|row| row.task == task).then_some(task)
+        known
     }
 
     /// Whether one more id can be kept.
@@ -229,17 +229,6 @@ impl Nameless {
         let count = counts.into_iter().find(|count| **count > 0)?;
         *count -= 1;
         Some(self.task)
-    }
-}
-
-/// The kind that `_holdfast/task` names.
-pub(crate) fn kind(word: Option<&str>) -> TaskKind {
-    match word {
-        Some("agent") => TaskKind::Agent,
-        Some("workflow") => TaskKind::Workflow,
-        Some("command") => TaskKind::Command,
-        Some("monitor") => TaskKind::Monitor,
-        Some(_) | None => TaskKind::Unknown,
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Fork {
     pub attachments: Vec<ForkedFile>,
 }
 
-/// An attachment that both chats of a fork have, each a file of its own.
+/// An attachment that both chats of a fork have, each by a name of its own for the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFile {
     /// Its id.

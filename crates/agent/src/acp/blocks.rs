@@ -4,15 +4,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::attached::lost;
+use crate::attached::{lost, words};
 use crate::codec::{Attached, Given};
 
-/// The blocks of a prompt. A message without a text has no block for it: some agents refuse an
-/// empty one.
+/// The blocks of a prompt.
 pub(super) fn prompt(text: &str, attached: &[Attached<'_>]) -> Value {
-    let words = (!text.trim().is_empty() || attached.is_empty())
-        .then(|| json!({ "type": "text", "text": text }));
-    words.into_iter().chain(attached.iter().map(block)).collect()
+    words(text, attached).map(said).into_iter().chain(attached.iter().map(block)).collect()
+}
+
+fn said(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
 }
 
 fn block(attached: &Attached<'_>) -> Value {
@@ -32,6 +33,6 @@ fn block(attached: &Attached<'_>) -> Value {
             "mimeType": media_type,
             "size": bytes,
         }),
-        Given::Lost => json!({ "type": "text", "text": lost(attached) }),
+        Given::Lost => said(&lost(attached)),
     }
 }

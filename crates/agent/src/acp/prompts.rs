@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::ordinals::{digits, json_bytes};
+use crate::progress::Progress;
 
 /// Bytes of the stored table of prompts: enough for more of them than the host keeps open. What does
 /// not fit is refused.
@@ -58,18 +59,6 @@ pub(super) enum Shape {
     Permission,
     /// `elicitation/create`.
     Form(Vec<FormField>),
-}
-
-/// How far an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Progress {
-    /// Nobody has answered.
-    Open,
-    /// The answer has a frame.
-    Answered(FrameNo),
-    /// The frame was written.
-    Written,
 }
 
 /// One prompt.
@@ -160,11 +149,7 @@ impl Prompts {
 
     /// A frame was written; it may be an answer.
     pub(super) fn written(&mut self, frame: FrameNo) {
-        for row in &mut self.0 {
-            if row.progress == Progress::Answered(frame) {
-                row.progress = Progress::Written;
-            }
-        }
+        self.0.iter_mut().for_each(|row| row.progress.written(frame));
     }
 
     /// The agent uses a request id again. If the answer to the one before was written, it has that;
@@ -209,11 +194,7 @@ impl Prompts {
             if row.foreign.is_some() {
                 return true;
             }
-            let prompt = row.prompt;
-            out.push(match row.progress {
-                Progress::Written => ProviderEvent::AnswerTaken { prompt },
-                Progress::Open | Progress::Answered(_) => ProviderEvent::PromptGone { prompt },
-            });
+            out.push(row.progress.over(row.prompt));
             false
         });
     }

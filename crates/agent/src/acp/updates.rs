@@ -12,7 +12,7 @@ use super::texts::Voice;
 use super::turns::Says;
 use super::{Line, State, wire};
 use crate::ordinals::{digest, digest_within};
-use crate::tasks::{self, Stop};
+use crate::tasks::Stop;
 
 /// Entries of a plan that are kept.
 const PLAN_ENTRIES_MAX: usize = 200;
@@ -201,7 +201,7 @@ impl State {
             "running" => {
                 let label = told.label.as_deref().unwrap_or_default();
                 let foreground = told.foreground.unwrap_or(false);
-                let described = (tasks::kind(told.kind.as_deref()), label, foreground);
+                let described = (task_kind(told.kind.as_deref()), label, foreground);
                 self.tasks.runs(&id, Stop::ById, described, &mut self.ordinals, out);
                 return;
             }
@@ -211,6 +211,17 @@ impl State {
             _ => return self.unrecognised("unknown_task_state", line.0, out),
         };
         self.tasks.ended(&id, how, out);
+    }
+}
+
+/// The kind that `_holdfast/task` names.
+fn task_kind(word: Option<&str>) -> TaskKind {
+    match word {
+        Some("agent") => TaskKind::Agent,
+        Some("workflow") => TaskKind::Workflow,
+        Some("command") => TaskKind::Command,
+        Some("monitor") => TaskKind::Monitor,
+        Some(_) | None => TaskKind::Unknown,
     }
 }
 

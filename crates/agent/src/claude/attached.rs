@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::attached::{Takes, lost, path};
+use crate::attached::{Takes, in_words, words};
 use crate::codec::{Attached, Form, Given};
 
 /// The form in which the CLI takes each of these.
@@ -14,10 +14,9 @@ pub(crate) fn forms(attached: &[(&str, u64)]) -> Vec<Form> {
 }
 
 /// The content of a message: what is attached to it, then its text, the order that the model's maker
-/// asks for. One without a text has no block for it: the CLI refuses an empty one.
+/// asks for.
 pub(super) fn content(text: &str, attached: &[Attached<'_>]) -> Value {
-    let words = (!text.trim().is_empty() || attached.is_empty()).then(|| block(text));
-    attached.iter().map(one).chain(words).collect()
+    attached.iter().map(one).chain(words(text, attached).map(block)).collect()
 }
 
 fn block(text: &str) -> Value {
@@ -25,20 +24,16 @@ fn block(text: &str) -> Value {
 }
 
 fn one(attached: &Attached<'_>) -> Value {
-    let Attached { name, media_type, bytes, given } = attached;
-    match given {
+    match attached.given {
         Given::Image(data) => json!({
             "type": "image",
-            "source": { "type": "base64", "media_type": media_type, "data": STANDARD.encode(data) },
+            "source": {
+                "type": "base64",
+                "media_type": attached.media_type,
+                "data": STANDARD.encode(data),
+            },
         }),
-        Given::Text { text, uri } => {
-            block(&format!("[Attached file {name:?} ({media_type}), at {}:]\n{text}", path(uri)))
-        }
-        Given::Link { uri } => block(&format!(
-            "[Attached file {name:?} ({media_type}, {bytes} bytes), at {}]",
-            path(uri)
-        )),
-        Given::Lost => block(&lost(attached)),
+        Given::Text { .. } | Given::Link { .. } | Given::Lost => block(&in_words(attached)),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::ordinals::{digits, json_bytes};
+use crate::progress::Progress;
 
 /// Bytes of the stored table of prompts: what does not fit is refused.
 const PROMPTS_BYTES_MAX: usize = 20 * 1024;
@@ -44,18 +45,6 @@ pub(super) enum Shape {
     Plan,
     /// Questions of the model; they are in the input.
     Questions,
-}
-
-/// How far an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Progress {
-    /// Nobody has answered.
-    Open,
-    /// The answer has a frame.
-    Answered(FrameNo),
-    /// The frame was written.
-    Written,
 }
 
 /// One prompt.
@@ -266,11 +255,7 @@ impl Prompts {
 
     /// A frame was written; it may be an answer.
     pub(super) fn written(&mut self, frame: FrameNo) {
-        for row in &mut self.0 {
-            if row.progress == Progress::Answered(frame) {
-                row.progress = Progress::Written;
-            }
-        }
+        self.0.iter_mut().for_each(|row| row.progress.written(frame));
     }
 
     /// The CLI takes its request back. Gives the prompt.
@@ -311,11 +296,7 @@ impl Prompts {
             if row.subagent {
                 return true;
             }
-            let prompt = row.prompt;
-            out.push(match row.progress {
-                Progress::Written => ProviderEvent::AnswerTaken { prompt },
-                Progress::Open | Progress::Answered(_) => ProviderEvent::PromptGone { prompt },
-            });
+            out.push(row.progress.over(row.prompt));
             false
         });
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::attached::{Takes, is_image, lost, path};
+use crate::attached::{Takes, in_words, is_image, path, words};
 use crate::codec::{Attached, Form, Given};
 
 /// The form in which Codex takes each of these.
@@ -13,8 +13,7 @@ pub(crate) fn forms(attached: &[(&str, u64)]) -> Vec<Form> {
 
 /// The input of a turn.
 pub(super) fn input(text: &str, attached: &[Attached<'_>]) -> Value {
-    let words = (!text.trim().is_empty() || attached.is_empty()).then(|| block(text));
-    words.into_iter().chain(attached.iter().map(one)).collect()
+    words(text, attached).map(block).into_iter().chain(attached.iter().map(one)).collect()
 }
 
 fn block(text: &str) -> Value {
@@ -22,19 +21,13 @@ fn block(text: &str) -> Value {
 }
 
 fn one(attached: &Attached<'_>) -> Value {
-    let Attached { name, media_type, bytes, given } = attached;
-    match given {
-        Given::Link { uri } if is_image(media_type) => {
+    match attached.given {
+        Given::Link { uri } if is_image(attached.media_type) => {
             json!({ "type": "localImage", "path": path(uri) })
         }
-        Given::Text { text, uri } => {
-            block(&format!("[Attached file {name:?} ({media_type}), at {}:]\n{text}", path(uri)))
+        Given::Image(_) | Given::Text { .. } | Given::Link { .. } | Given::Lost => {
+            block(&in_words(attached))
         }
-        Given::Link { uri } => block(&format!(
-            "[Attached file {name:?} ({media_type}, {bytes} bytes), at {}]",
-            path(uri)
-        )),
-        Given::Image(_) | Given::Lost => block(&lost(attached)),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::ordinals::{digits, json_bytes};
+use crate::progress::Progress;
 
 /// Bytes of the stored table of prompts: enough for more of them than the host keeps open. What does
 /// not fit is refused.
@@ -34,18 +35,6 @@ pub(super) enum Shape {
     Answers(String),
     /// Yes or no to what a tool's server asks.
     Elicitation,
-}
-
-/// How far an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Progress {
-    /// Nobody has answered.
-    Open,
-    /// The answer has a frame.
-    Answered(FrameNo),
-    /// The frame was written.
-    Written,
 }
 
 /// One prompt.
@@ -129,11 +118,7 @@ impl Prompts {
 
     /// A frame was written; it may be an answer.
     pub(super) fn written(&mut self, frame: FrameNo) {
-        for row in &mut self.0 {
-            if row.progress == Progress::Answered(frame) {
-                row.progress = Progress::Written;
-            }
-        }
+        self.0.iter_mut().for_each(|row| row.progress.written(frame));
     }
 
     /// The agent is done with a request: it has the answer, or waits for none any more. It says the
@@ -151,11 +136,7 @@ impl Prompts {
         self.0.retain(|row| {
             let over = which(row);
             if over {
-                let prompt = row.prompt;
-                out.push(match row.progress {
-                    Progress::Written => ProviderEvent::AnswerTaken { prompt },
-                    Progress::Open | Progress::Answered(_) => ProviderEvent::PromptGone { prompt },
-                });
+                out.push(row.progress.over(row.prompt));
             }
             !over
         });

@@ -1,6 +1,6 @@
 //! Another chat from a place of this one, and this one from an earlier place: for agents that can.
-//! ACP's fork knows no place but the end of a session, and it cannot go back, so that no agent of this
-//! version can be taken back.
+//! No agent of this version can be forked anywhere but at the end of its session, and none can be taken
+//! back.
 
 use axum::Json;
 use axum::extract::State;
