@@ -4,9 +4,9 @@
 /// What a person may have allowed for good in one chat.
 pub const GRANTS_MAX: usize = 64;
 /// Items of another chat that a fork shows; what is before them is shown by that chat.
-pub const FORK_ITEMS_MAX: usize = 2000;
+pub const FORK_ITEMS_MAX: usize = 500;
 /// Bytes of the texts of those items.
-pub const FORK_BYTES_MAX: u64 = 32 * 1024 * 1024;
+pub const FORK_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes (UTF-8) of a message's text.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Characters (Unicode scalar values) of a title.

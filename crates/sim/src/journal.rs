@@ -141,7 +141,9 @@ fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
         }
         Err(error) => {
             match &error {
-                CommitError::OperationExists | CommitError::SlotTaken { .. } => {}
+                CommitError::OperationExists
+                | CommitError::SlotTaken { .. }
+                | CommitError::SourceGone { .. } => {}
                 CommitError::Fenced { chat, .. } if w.journal.stale.contains(chat) => {}
                 CommitError::Fenced { .. }
                 | CommitError::StorageFull

@@ -123,6 +123,12 @@ pub enum CommitError {
         /// The slot.
         slot: String,
     },
+    /// The chat that this one was to begin as is deleted.
+    #[error("{from}, which it begins as, is deleted")]
+    SourceGone {
+        /// That chat.
+        from: ChatId,
+    },
     /// There is no room; nothing was stored.
     #[error("the disk is full: nothing was stored")]
     StorageFull,
@@ -152,6 +158,9 @@ impl CommitError {
             Self::SlotTaken { slot } => {
                 let text = format!("The slot {slot:?} belongs to another open chat.");
                 Refusal::new(Code::SlotTaken, text).field("slot")
+            }
+            Self::SourceGone { from } => {
+                Refusal::new(Code::ChatNotFound, format!("There is no chat {from} any more."))
             }
             Self::OperationExists => Refusal::new(
                 Code::OperationConflict,

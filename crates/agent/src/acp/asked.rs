@@ -52,9 +52,11 @@ pub(super) fn permission(told: &wire::Permission<'_>, known: Option<&str>) -> As
 /// All that a call is to do, as far as the agent tells it: without its input nothing is known of it.
 fn deed(told: &wire::Permission<'_>) -> Option<String> {
     let call = told.call.as_ref()?;
-    let input = call.input?.get();
+    let input = call.input.map(|input| input.get()).filter(|input| *input != "null")?;
     let [kind, title] = [&call.kind, &call.title].map(|text| text.as_deref().unwrap_or_default());
-    Some(digest(&format!("{kind}\n{title}\n{input}")))
+    let content = call.content.iter().flat_map(|list| list.0.iter().map(|one| one.get()));
+    let content: Vec<&str> = content.collect();
+    Some(digest(&format!("{kind}\n{title}\n{input}\n{}", content.join("\n"))))
 }
 
 fn option(prompt: PromptKind) -> impl Fn(wire::PermissionOption) -> Option<PromptOption> {

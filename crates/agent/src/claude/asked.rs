@@ -122,8 +122,9 @@ fn permission(tool: &str, told: &wire::Request<'_>, input: &str, row: &Prompt) -
         None => tool.to_owned(),
     };
     let (kind, questions) = (PromptKind::Approval, Vec::new());
-    // Two asks with the same tool and input are for the very same thing.
-    let deed = Some(holdfast_core::digest(&format!("{tool}\u{0}{input}")));
+    // Two asks with the same tool, input and suggestions are for the very same thing.
+    let suggests = suggestions(told).unwrap_or_default();
+    let deed = Some(holdfast_core::digest(&format!("{tool}\u{0}{input}\u{0}{suggests}")));
     Asked { kind, label: label(&text), options, questions, deed }
 }
 

@@ -2,6 +2,7 @@
 //! it is asked only while the chat rests, and the copy is made at once, before this one goes on.
 
 use super::Draft;
+use crate::activity::Activity;
 use crate::fact::Fact;
 use crate::fork::{Fork, ForkedFile};
 use crate::input::Reply;
@@ -12,6 +13,11 @@ use crate::refusal::{Code, Refusal};
 /// Says what another chat begins with. This one stays as it is.
 pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
     let head = &d.chat.head;
+    let Some(handle) = head.handle.clone() else {
+        let text = "The chat has no session of its agent yet that could be forked. Wait for its agent, or \
+                    send it a message.";
+        return Err(Refusal::new(Code::NotSupported, text));
+    };
     match head.known.forks {
         Forks::AtTheEnd => {}
         Forks::Nowhere => {
@@ -19,14 +25,12 @@ pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
             return Err(Refusal::new(Code::NotSupported, text));
         }
     }
-    let Some(handle) = head.handle.clone() else {
-        let text = "The chat has no session of its agent yet that could be forked. Send it a message first.";
-        return Err(Refusal::new(Code::NotSupported, text));
-    };
     let busy = if head.turn.is_some() || head.outstanding.is_some() {
         Some("A turn is running. Wait for its end, or stop it.")
     } else if !head.prompts.is_empty() {
         Some("A prompt is open. Answer it first.")
+    } else if Activity::of(d.chat).shows_work() {
+        Some("Work goes on in the background. Wait for its end, or stop it.")
     } else if !head.stranded.is_empty() {
         Some("A message was refused, or it is not known whether it arrived. Decide about it first.")
     } else {
@@ -55,8 +59,11 @@ pub(super) fn fork(d: &Draft<'_>, at: u64) -> Result<Reply, Refusal> {
     Ok(Reply::Forkable { fork: Box::new(fork) })
 }
 
+/// What the messages came with that the agent was given: what still waits stays with this chat.
 fn named(d: &Draft<'_>) -> Vec<ForkedFile> {
+    let waits = |message| d.chat.aside.queue.iter().any(|queued| queued.message == message);
     let held = d.chat.aside.attachments.iter();
+    let held = held.filter(|(_, held)| held.named.is_some_and(|message| !waits(message)));
     held.filter_map(|(id, held)| {
         Some(ForkedFile { id: *id, bytes: held.bytes, named: held.named? })
     })

@@ -343,7 +343,8 @@ impl Work {
                 CommitError::StorageFull
                 | CommitError::Stopped
                 | CommitError::OperationExists
-                | CommitError::SlotTaken { .. },
+                | CommitError::SlotTaken { .. }
+                | CommitError::SourceGone { .. },
                 _,
             ) => self.answer(Err(error.refusal())),
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use holdfast_core::fork::Fork;
-use holdfast_core::head::Life;
 use holdfast_core::ids::Seq;
 use holdfast_core::item::Body;
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
@@ -15,10 +14,9 @@ use crate::rows::{AttachmentRow, MessageRow, MessageState, PromptStatus, TurnRow
 
 /// Copies into `chat`, which was just opened, what it shows of `from`.
 pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touched: &mut Touched) {
-    if from.head.life == Life::Deleted {
-        return;
-    }
-    chat.last_prompt.clone_from(&from.last_prompt);
+    // Of what waits there, nobody was told.
+    let told = from.last_prompt.as_ref().filter(|(message, _)| !from.queue.contains(message));
+    chat.last_prompt = told.cloned();
     chat.first_prompt.clone_from(&from.first_prompt);
     let shared =
         |row: &&AttachmentRow| fork.attachments.iter().any(|file| file.id == row.attachment.id);

@@ -123,9 +123,10 @@ impl MemoryStore {
             .unwrap_or_else(|| StoredChat::new(unit.head.clone(), unit.summary.clone(), unit.at));
         let mut touched = Touched::default();
         for fact in &unit.facts {
-            if let Fact::ChatForked(fork) = fact
-                && let Some(from) = self.chats.get(&fork.from)
-            {
+            if let Fact::ChatForked(fork) = fact {
+                let from =
+                    self.chats.get(&fork.from).filter(|from| from.head.life != Life::Deleted);
+                let from = from.ok_or(CommitError::SourceGone { from: fork.from })?;
                 fork::copy(&mut chat, from, fork, &mut touched);
             }
         }

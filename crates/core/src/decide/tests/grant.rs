@@ -88,12 +88,23 @@ fn another_thing_is_asked() {
         assert_eq!(given(&scene), None, "{name}");
         assert_eq!(scene.shown(), Shown::Blocked, "{name}");
     }
-    // One that knows no always is told once, each time.
+    // The option that was chosen is given, and no wider one: it is asked where that is not offered.
+    let another = |id: &str, label: &str| PromptOption {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        kind: "allow_always".to_owned(),
+    };
     let mut scene = granted();
     let mut asked = wants(Some("deed"));
-    asked.options.retain(|option| option.kind != "allow_always");
-    asks_for(&mut scene, 2, asked);
-    assert_eq!(given(&scene).map(|(option, _)| option), Some("allow_once".to_owned()));
+    asked.options.insert(0, another("everything", "Allow everything"));
+    asks_for(&mut scene, 2, asked.clone());
+    assert_eq!(given(&scene).map(|(option, _)| option), Some("allow_always".to_owned()));
+    asked.options.retain(|option| option.id != "allow_always");
+    asks_for(&mut scene, 3, asked.clone());
+    assert_eq!(given(&scene), None, "only a wider one is offered");
+    asked.options.push(another("allow_always", "Allow something else"));
+    asks_for(&mut scene, 0, asked);
+    assert_eq!(given(&scene), None, "the id means something else now");
 }
 
 #[test]
@@ -109,6 +120,24 @@ fn only_always_is_for_good() {
         chooses(&mut scene, 1, option);
         assert!(scene.chat.aside.grants.is_empty(), "{option}");
     }
+}
+
+#[test]
+fn an_id_that_means_two_options_grants_nothing() {
+    let mut asked = wants(Some("deed"));
+    for option in &mut asked.options {
+        option.id = "x".to_owned();
+    }
+    let mut scene = Scene::working();
+    asks_for(&mut scene, 1, asked.clone());
+    chooses(&mut scene, 1, "x");
+    assert!(scene.chat.aside.grants.is_empty());
+    // Nor is one answered by a grant.
+    let mut scene = granted();
+    let mut asked = wants(Some("deed"));
+    asked.options.push(asked.options[1].clone());
+    asks_for(&mut scene, 2, asked);
+    assert_eq!(given(&scene), None);
 }
 
 #[test]

@@ -238,6 +238,10 @@ fn let_run(scene: &mut Scene) -> bool {
         scene.does(Command::Resolve { message, choice: Choice::Discard });
     } else if head.paused.is_some() {
         scene.does(Command::ResumeQueue);
+    } else if head.recap.is_some() && scene.queue().len() == 1 {
+        // A recap alone waits for whatever comes next, and goes before it.
+        let name = format!("m{}", scene.inputs);
+        scene.send(&name);
     } else {
         panic!("it waits, and nobody knows what for: {:?}", scene.chat);
     }

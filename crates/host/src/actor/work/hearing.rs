@@ -119,7 +119,8 @@ impl Work {
             CommitError::Uncertain(_) | CommitError::Fenced { .. } => self.load(AfterLoad::Retake),
             CommitError::Refused(_)
             | CommitError::OperationExists
-            | CommitError::SlotTaken { .. } => self.one_by_one(moment),
+            | CommitError::SlotTaken { .. }
+            | CommitError::SourceGone { .. } => self.one_by_one(moment),
         }
     }
 

@@ -9,6 +9,7 @@ use rusqlite::params;
 use super::Projection;
 use crate::change::What;
 use crate::derive::abandoned;
+use crate::journal::CommitError;
 use crate::sqlite::fail::Fail;
 use crate::sqlite::read::is_here;
 use crate::sqlite::words::from_json;
@@ -23,12 +24,11 @@ struct Copied {
 }
 
 impl Projection<'_> {
-    /// A chat that was deleted meanwhile has nothing to show.
     pub(super) fn fork(&mut self, seq: Seq, fork: &Fork) -> Result<(), Fail> {
         let uuid = fork.from.uuid();
         let from = uuid.as_bytes().as_slice();
         if !is_here(self.db, from)? {
-            return Ok(());
+            return Err(CommitError::SourceGone { from: fork.from }.into());
         }
         let sql = "SELECT last_prompt, last_message, first_prompt, first_message
             FROM chats WHERE chat = ?";
@@ -36,6 +36,9 @@ impl Projection<'_> {
             Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)))
         })?;
         (self.record.last_prompt, self.record.last_message) = last;
+        if self.waits(from, self.record.last_message)? {
+            (self.record.last_prompt, self.record.last_message) = (None, None);
+        }
         (self.record.first_prompt, self.record.first_message) = first;
         for ForkedFile { id, named, .. } in &fork.attachments {
             let (id, named) = (id.uuid(), named.uuid());
@@ -51,6 +54,13 @@ impl Projection<'_> {
             self.touched.add(What::Item(copied.item));
         }
         Ok(())
+    }
+
+    /// Whether a message waits in the other chat: nobody was told it.
+    fn waits(&self, from: &[u8], message: Option<[u8; 16]>) -> Result<bool, Fail> {
+        let Some(message) = message else { return Ok(false) };
+        let sql = "SELECT 1 FROM messages WHERE chat = ? AND id = ? AND place IS NOT NULL";
+        Ok(self.db.prepare_cached(sql)?.exists(params![from, message])?)
     }
 
     /// The newest items up to a place, newest first, as many as a fork shows.
