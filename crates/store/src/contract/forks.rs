@@ -87,7 +87,7 @@ pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
         assert_eq!(turns.iter().map(|t| (t.id, t.seq.0)).collect::<Vec<_>>(), [(turn, 2)]);
         assert_eq!(turns[0].ended.as_ref().map(|end| end.how), Some(how));
         let row = store.chat(to.id).await.unwrap().unwrap();
-        assert_eq!(row.last_prompt.as_deref(), Some("waits"));
+        assert_eq!(row.last_prompt, None, "nobody was told what waits");
         assert_eq!(row.first_prompt.as_deref(), Some("hello"));
         b.reopen();
         to.store = b.store();
@@ -103,6 +103,16 @@ pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
     };
     to.put([next]).await;
     assert_eq!(b.store().items(to.id, PageFrom::Newest, 9).await.unwrap().len(), 5);
+}
+
+pub(super) async fn a_chat_that_is_gone_is_not_forked(b: impl Backend) {
+    let mut from = Pen::open(b.store(), 1).await;
+    let fork = fork_of(&from);
+    from.put([Fact::ChatDeleted]).await;
+    let mut to = Pen::new(b.store(), 2);
+    let refused = to.refused([opened(), Fact::ChatForked(fork)], []).await;
+    assert_eq!(refused, crate::CommitError::SourceGone { from: from.id });
+    assert_eq!(b.store().chat(to.id).await.unwrap(), None);
 }
 
 fn running() -> Body {

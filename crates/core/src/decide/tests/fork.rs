@@ -75,6 +75,11 @@ fn a_fork_goes_on_where_the_other_chat_is() {
 fn what_is_not_at_rest_is_not_forked() {
     for (name, mut scene) in [
         ("working", Scene::working()),
+        ("at work in the background", {
+            let mut scene = Scene::idle();
+            scene.task(1, TaskKind::Agent, "look around");
+            scene
+        }),
         ("in doubt", {
             let mut scene = Scene::idle();
             scene.send("m1").lost();
@@ -112,6 +117,23 @@ fn an_agent_is_asked_only_for_what_it_can() {
     forkable(&mut idle);
     idle.does(Command::Close { leftovers: crate::input::Leftovers::End });
     forkable(&mut idle);
+}
+
+#[test]
+fn a_fork_has_the_files_of_what_the_agent_was_told() {
+    let mut scene = Scene::idle();
+    let (told, waits) = (attachment::file(1, 7), attachment::file(2, 8));
+    for file in [&told, &waits] {
+        scene.does(Command::Attach(file.clone()));
+    }
+    let person = (Author::Person, Send::Queue);
+    let command = scene.sending("m1", person, vec![told.id]);
+    scene.does(command).runs();
+    scene.does(Command::PauseQueue);
+    let command = scene.sending("m2", person, vec![waits.id]);
+    scene.does(command);
+    let files: Vec<_> = forkable(&mut scene).attachments.iter().map(|file| file.id).collect();
+    assert_eq!(files, [told.id]);
 }
 
 #[test]
