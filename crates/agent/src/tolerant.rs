@@ -85,22 +85,22 @@ pub(crate) type Text = Option<String>;
 /// Any JSON where there is some other than `null`.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-/// Declares a frame of an agent: every field is optional.
+/// Declares a frame of an agent: every field is optional. (Each has its default by itself: with one for all
+/// of a frame the compiler would not see which nobody reads.)
 macro_rules! wire {
     ($(#[$doc:meta])* $name:ident { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Default, Deserialize)]
-        #[serde(default)]
         pub(crate) struct $name {
-            $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*
+            $($(#[serde(rename = $rename)])? #[serde(default, deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*
         }
     };
     ($(#[$doc:meta])* $name:ident<'a> { $($field:ident $(as $rename:literal)?: $type:ty),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
+        #[serde(bound(deserialize = "'de: 'a"))]
         pub(crate) struct $name<'a> {
-            $($(#[serde(rename = $rename)])? #[serde(deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*
+            $($(#[serde(rename = $rename)])? #[serde(default, deserialize_with = "crate::jsonrpc::lenient")] pub(crate) $field: $type,)*
         }
     };
 }

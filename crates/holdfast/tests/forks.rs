@@ -68,7 +68,7 @@ fn a_fork_knows_what_was_said_and_goes_its_own_way() {
     let notice = items.last().unwrap();
     assert_eq!(
         notice["notice"],
-        json!({ "kind": "forked", "chat": chat, "cause": null, "code": null })
+        json!({ "kind": "forked", "chat": chat, "cause": null, "code": null, "tried": null, "tries": null })
     );
     assert_eq!(texts(&host, &other), texts(&host, &chat), "what was said is shown in both");
     let again = fork(&host, "k-1", &chat);

@@ -5,9 +5,9 @@ use holdfast_core::input::{Caller, Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::ChatRow;
 
-use crate::attachments::{Row, settle, uncertain};
+use crate::attachments::{Row, settle};
 use crate::clock;
-use crate::host::{Host, unasked};
+use crate::host::{Host, unasked, uncertain};
 
 impl Host {
     /// Opens another chat that begins as this one is, up to the item at a place, and answers
@@ -17,14 +17,8 @@ impl Host {
     ///
     /// The refusals of the rules, of operations, of commits, of the disk, of a stop.
     pub async fn fork(&self, chat: ChatId, at: u64, caller: Caller) -> Result<Reply, Refusal> {
-        if let Some(reply) = self.replayed(&caller).await? {
-            return Ok(reply);
-        }
-        self.takes_writes()?;
-        let host = self.clone();
-        // By itself: whoever asked may leave, and what is half done must come to its end.
-        let forked = tokio::spawn(async move { host.open_fork(chat, at, caller).await });
-        forked.await.unwrap_or_else(|_| Err(uncertain()))
+        let open = |host: Self, caller| async move { host.open_fork(chat, at, caller).await };
+        self.to_its_end(caller, open).await
     }
 
     async fn open_fork(&self, chat: ChatId, at: u64, caller: Caller) -> Result<Reply, Refusal> {

@@ -248,6 +248,24 @@ impl Host {
         }
     }
 
+    /// Does something of several steps once, and to its end: whoever asked may leave, and nothing is to
+    /// stay half done. A repeat of the operation gets the first answer.
+    pub(crate) async fn to_its_end<F>(
+        &self,
+        caller: Caller,
+        act: impl FnOnce(Self, Caller) -> F + Send,
+    ) -> Result<Reply, Refusal>
+    where
+        F: Future<Output = Result<Reply, Refusal>> + Send + 'static,
+    {
+        if let Some(reply) = self.replayed(&caller).await? {
+            return Ok(reply);
+        }
+        self.takes_writes()?;
+        let done = tokio::spawn(act(self.clone(), caller)).await;
+        done.unwrap_or_else(|_| Err(uncertain()))
+    }
+
     /// Keeps what this caller is writing in a chat, and answers when. A repeat of the operation is
     /// answered as the first was, and stores nothing.
     ///
@@ -377,9 +395,7 @@ impl Host {
             }
             self.forget_gone(chat);
         }
-        let text = "This may have been stored and may not. Try again with the same \
-                    Idempotency-Key.";
-        Err(Refusal::new(Code::NotDurable, text))
+        Err(uncertain())
     }
 
     /// The actor of a chat; started if it is not there.
@@ -398,6 +414,12 @@ impl Host {
     pub(crate) fn loaded(&self) -> Vec<Handle> {
         self.shared.actors().values().cloned().collect()
     }
+}
+
+/// Nobody knows what came of it; whoever asks again with the same key hears.
+pub(crate) fn uncertain() -> Refusal {
+    let text = "This may have been stored and may not. Try again with the same Idempotency-Key.";
+    Refusal::new(Code::NotDurable, text)
 }
 
 pub(crate) fn unasked(error: &QueryError) -> Refusal {

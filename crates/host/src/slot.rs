@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::actor::{Message, Part};
-use crate::host::Host;
+use crate::host::{Host, uncertain};
 
 /// How often a chat that waits for the other one is asked whether the host stops.
 const STOP_LOOK: Duration = Duration::from_millis(100);
@@ -47,11 +47,7 @@ impl Host {
         let host = self.clone();
         // By itself: whoever asked may leave, and the chats must hear what came of it.
         let given = tokio::spawn(async move { host.give(slot, from, to, caller).await }).await;
-        given.unwrap_or_else(|_| {
-            let text = "This may have been stored and may not. Try again with the same \
-                Idempotency-Key.";
-            Err(Refusal::new(Code::NotDurable, text))
-        })
+        given.unwrap_or_else(|_| Err(uncertain()))
     }
 
     async fn give(

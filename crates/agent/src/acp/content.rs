@@ -16,7 +16,7 @@ const DIFF_CONTEXT_LINES: usize = 3;
 /// The text of one block.
 pub(super) fn shown(block: Option<&RawValue>) -> String {
     let Some(block) = block else { return String::new() };
-    let Ok(block) = serde_json::from_str::<ContentBlock<'_>>(block.get()) else {
+    let Ok(block) = serde_json::from_str::<ContentBlock>(block.get()) else {
         return String::new();
     };
     let name = |text: Option<&str>| head(text.unwrap_or("?"), NAME_BYTES_MAX).to_owned();
@@ -45,7 +45,7 @@ pub(super) fn shown(block: Option<&RawValue>) -> String {
 
 /// The text of one block, if it is one of text.
 pub(super) fn written(block: Option<&RawValue>) -> String {
-    let block = block.and_then(|block| serde_json::from_str::<ContentBlock<'_>>(block.get()).ok());
+    let block = block.and_then(|block| serde_json::from_str::<ContentBlock>(block.get()).ok());
     let text = block.filter(|block| matches!(block.kind.as_deref(), Some("text") | None));
     text.and_then(|block| block.text).unwrap_or_default()
 }

@@ -104,18 +104,18 @@ wire! {
 }
 wire! {
     /// A piece of content.
-    ContentBlock<'a> {
+    ContentBlock {
         kind as "type": Text,
         text: Text,
         mime as "mimeType": Text,
         name: Text,
         uri: Text,
-        resource: Option<Resource<'a>>,
+        resource: Option<Resource>,
     }
 }
 wire! {
     /// What is embedded.
-    Resource<'a> { uri: Text, text: Text, mime as "mimeType": Raw<'a> }
+    Resource { uri: Text, text: Text }
 }
 wire! {
     /// A tool call, an update of one, or the call that a permission is asked for.

@@ -173,7 +173,7 @@ impl State {
         }
     }
 
-    fn initialized(&mut self, told: &wire::Initialized<'_>, out: &mut Vec<ProviderEvent>) {
+    fn initialized(&mut self, told: &wire::Initialized, out: &mut Vec<ProviderEvent>) {
         if self.stage != Stage::Starting {
             return;
         }

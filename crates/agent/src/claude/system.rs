@@ -85,7 +85,7 @@ impl State {
     }
 
     /// What the CLI tells of the account's limits: shown where they hold something up.
-    pub(super) fn limited(&mut self, told: &wire::RateLimit<'_>, out: &mut Vec<ProviderEvent>) {
+    pub(super) fn limited(&mut self, told: &wire::RateLimit, out: &mut Vec<ProviderEvent>) {
         let Some(info) = &told.info else { return };
         match info.status.as_deref() {
             None | Some("allowed") => {}

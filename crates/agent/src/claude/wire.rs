@@ -25,7 +25,7 @@ wire! {
 }
 wire! {
     /// A message of the model or to it.
-    Message<'a> { id: Text, model: Text, content: Raw<'a>, usage: Option<Usage<'a>> }
+    Message<'a> { content: Raw<'a>, usage: Option<Usage<'a>> }
 }
 wire! {
     /// What `assistant` and `user` frames have beside their message.
@@ -77,7 +77,7 @@ wire! {
 }
 wire! {
     /// One of the CLI's own suggestions of what to allow for good.
-    Suggestion { kind as "type": Text, destination: Text, mode: Text }
+    Suggestion { destination: Text }
 }
 wire! {
     /// The answer to something that we asked.
@@ -90,18 +90,17 @@ wire! {
 }
 wire! {
     /// The answer to `initialize`.
-    Initialized<'a> { mode as "current_permission_mode": Text, version as "claude_code_version": Text, commands: Option<List<'a>> }
+    Initialized { mode as "current_permission_mode": Text }
 }
 wire! {
     /// The answers to `interrupt`, `set_model` and `set_permission_mode`.
-    Settled<'a> { cancelled: Option<List<'a>>, model: Text, mode: Text }
+    Settled<'a> { cancelled: Option<List<'a>>, mode: Text }
 }
 wire! {
     /// The tags of `system` frames, all of them.
     System<'a> {
         model: Text,
         mode as "permissionMode": Text,
-        status: Text,
         title: Text,
         content: Text,
         attempt: Raw<'a>,
@@ -114,7 +113,7 @@ wire! {
     }
 }
 wire! {
-    Compaction<'a> { trigger: Text, before as "pre_tokens": Raw<'a>, after as "post_tokens": Raw<'a> }
+    Compaction<'a> { before as "pre_tokens": Raw<'a>, after as "post_tokens": Raw<'a> }
 }
 wire! {
     /// What is told of background work.
@@ -142,7 +141,6 @@ wire! {
     Result<'a> {
         failed as "is_error": Raw<'a>,
         terminal as "terminal_reason": Text,
-        turns as "num_turns": Raw<'a>,
         text as "result": Text,
         errors: Option<List<'a>>,
         origin: Raw<'a>,
@@ -173,7 +171,6 @@ wire! {
         scheduled as "scheduledFor": Raw<'a>,
         id: Text,
         human as "humanSchedule": Text,
-        recurring: Raw<'a>,
     }
 }
 wire! {
@@ -212,10 +209,10 @@ wire! {
 }
 wire! {
     /// Something that the CLI tells of the account's limits.
-    RateLimit<'a> { info as "rate_limit_info": Option<RateLimitInfo<'a>> }
+    RateLimit { info as "rate_limit_info": Option<RateLimitInfo> }
 }
 wire! {
-    RateLimitInfo<'a> { status: Text, kind as "rateLimitType": Text, resets as "resetsAt": Raw<'a> }
+    RateLimitInfo { status: Text, kind as "rateLimitType": Text }
 }
 
 /// Whether a member is there and true.

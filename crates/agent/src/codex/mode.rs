@@ -29,7 +29,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn of(told: &wire::Settings<'_>) -> Self {
+    pub(super) fn of(told: &wire::Settings) -> Self {
         let bounded = |text: Option<&String>| text.map(|it| head(it, CHOICE_BYTES_MAX).to_owned());
         let sandbox = told.sandbox.as_ref().or(told.policy.as_ref());
         let collaboration = told.collaboration.as_ref().and_then(|it| it.mode.as_deref());

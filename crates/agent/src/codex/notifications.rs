@@ -123,7 +123,7 @@ impl State {
                 }
             }
             "thread/settings/updated" => {
-                let told: wire::SettingsTold<'_> = wire::read(params).unwrap_or_default();
+                let told: wire::SettingsTold = wire::read(params).unwrap_or_default();
                 let own = self.is_own(told.thread.as_deref());
                 if let Some(settings) = told.settings.filter(|_| own) {
                     self.settings = Settings::of(&settings);

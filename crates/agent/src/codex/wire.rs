@@ -14,19 +14,19 @@ wire! {
 }
 wire! {
     /// How a thread is set, in the reply that opens it or in `thread/settings/updated`.
-    Settings<'a> {
+    Settings {
         model: Text,
         approval as "approvalPolicy": Text,
         sandbox: Option<Tagged>,
         policy as "sandboxPolicy": Option<Tagged>,
-        collaboration as "collaborationMode": Option<Collaboration<'a>>,
+        collaboration as "collaborationMode": Option<Collaboration>,
     }
 }
 wire! {
     /// `thread/settings/updated`
-    SettingsTold<'a> {
+    SettingsTold {
         thread as "threadId": Text,
-        settings as "threadSettings": Option<Settings<'a>>,
+        settings as "threadSettings": Option<Settings>,
     }
 }
 wire! {
@@ -37,7 +37,7 @@ wire! {
     Tagged { kind as "type": Text }
 }
 wire! {
-    Collaboration<'a> { mode: Text, settings: Raw<'a> }
+    Collaboration { mode: Text }
 }
 wire! {
     /// The reply to `turn/start`.
@@ -56,7 +56,7 @@ wire! {
 }
 wire! {
     /// The parameters of a notification, as far as they say where it belongs.
-    Place { thread as "threadId": Text, turn as "turnId": Text, item as "itemId": Text }
+    Place { thread as "threadId": Text }
 }
 wire! {
     /// `item/started`, `item/completed`.

@@ -12,7 +12,7 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::Blobs;
 use holdfast_store::blobs::{Incoming, Kept, refusal};
 
-use crate::host::Host;
+use crate::host::{Host, uncertain};
 
 /// What somebody attaches: all its bytes are written, and nothing is decided.
 #[derive(Debug)]
@@ -42,14 +42,8 @@ impl Host {
         upload: Upload,
         caller: Caller,
     ) -> Result<Reply, Refusal> {
-        if let Some(reply) = self.replayed(&caller).await? {
-            return Ok(reply);
-        }
-        self.takes_writes()?;
-        let host = self.clone();
-        // By itself: whoever asked may leave, and what is half done must come to its end.
-        let kept = tokio::spawn(async move { host.keep(chat, upload, caller).await });
-        kept.await.unwrap_or_else(|_| Err(uncertain()))
+        let keep = |host: Self, caller| async move { host.keep(chat, upload, caller).await };
+        self.to_its_end(caller, keep).await
     }
 
     async fn keep(&self, chat: ChatId, upload: Upload, caller: Caller) -> Result<Reply, Refusal> {
@@ -79,13 +73,9 @@ impl Host {
         attachment: AttachmentId,
         caller: Caller,
     ) -> Result<Reply, Refusal> {
-        if let Some(reply) = self.replayed(&caller).await? {
-            return Ok(reply);
-        }
-        self.takes_writes()?;
-        let host = self.clone();
-        let gone = tokio::spawn(async move { host.let_go(chat, attachment, caller).await });
-        gone.await.unwrap_or_else(|_| Err(uncertain()))
+        let let_go =
+            |host: Self, caller| async move { host.let_go(chat, attachment, caller).await };
+        self.to_its_end(caller, let_go).await
     }
 
     async fn let_go(
@@ -150,11 +140,6 @@ async fn blocking(
         Ok(done) => done.map_err(|error| refusal(&error)),
         Err(_) => Err(uncertain()),
     }
-}
-
-pub(crate) fn uncertain() -> Refusal {
-    let text = "This may have been stored and may not. Try again with the same Idempotency-Key.";
-    Refusal::new(Code::NotDurable, text)
 }
 
 #[cfg(test)]
