@@ -53,6 +53,7 @@ export function anItem(id: string, seq: number, text: string): Item {
     kind: "message",
     role: "agent",
     at: "",
+    parent: null,
     text,
     full: null,
     attachments: [],

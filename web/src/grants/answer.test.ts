@@ -5,6 +5,7 @@ import { grantOf, keptOption } from "./answer.ts";
 const by = (who: string): Answered => ({
   option: "always",
   text: null,
+  input: null,
   answers: null,
   by: who,
   device: null,

@@ -53,6 +53,7 @@ it("reads as it was given", () => {
   const given: Answered = {
     option: null,
     text: null,
+    input: null,
     answers: null,
     by: "owner",
     device: null,
