@@ -230,14 +230,22 @@ impl Draft<'_> {
     /// takes nothing is not answered either.
     fn issue(&mut self, out: Outgoing) {
         let waits = self.serving().is_some_and(|a| a.outbox.iter().any(|issued| issued.out == out));
-        if let Some(frame) = self.next_frame().filter(|_| !waits && !self.is_full()) {
+        if !waits && self.has_room(1) {
+            self.issue_anew(out);
+        }
+    }
+
+    /// Commits the next frame for the agent, though the same may wait already: of frames that undo
+    /// each other the last counts. The caller has made sure of the room.
+    fn issue_anew(&mut self, out: Outgoing) {
+        if let Some(frame) = self.next_frame() {
             self.push(Fact::FrameIssued { frame, out });
         }
     }
 
-    /// Whether as many frames wait for the agent as may.
-    fn is_full(&self) -> bool {
-        self.serving().is_some_and(|attempt| attempt.outbox.len() >= OUTBOX_FRAMES_MAX)
+    /// Whether so many frames more may wait for the agent.
+    fn has_room(&self, frames: usize) -> bool {
+        self.serving().is_none_or(|attempt| attempt.outbox.len() + frames <= OUTBOX_FRAMES_MAX)
     }
 
     fn next_frame(&self) -> Option<FrameNo> {

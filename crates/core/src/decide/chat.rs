@@ -87,7 +87,7 @@ pub(super) fn change(d: &mut Draft<'_>, change: ChangeChat) -> Result<Reply, Ref
         d.push(fact);
     }
     for setting in settings {
-        d.issue(Outgoing::Set { setting });
+        d.issue_anew(Outgoing::Set { setting });
     }
     Ok(Reply::Row)
 }
@@ -125,11 +125,11 @@ fn tuned(
     let (model, mode) = (name("model", model)?, name("mode", mode)?);
     let head = &d.chat.head;
     if head.attempt.as_ref().is_some_and(Attempt::retunes) {
-        if d.is_full() {
+        let settings = [model.clone().map(Setting::Model), mode.clone().map(Setting::Mode)];
+        let settings: Vec<Setting> = settings.into_iter().flatten().collect();
+        if !d.has_room(settings.len()) {
             return Err(super::prompt::full());
         }
-        let settings = [model.clone().map(Setting::Model), mode.clone().map(Setting::Mode)];
-        let settings = settings.into_iter().flatten().collect();
         return Ok((Fact::ChatTuned { model, mode }, settings));
     }
     if head.attempt.as_ref().is_some_and(|attempt| {

@@ -75,7 +75,7 @@ pub(super) fn give(
     by: String,
     device: Option<String>,
 ) -> Result<(), Refusal> {
-    if d.is_full() {
+    if !d.has_room(1) {
         return Err(full());
     }
     // An agent that is being stopped is asked nothing and told nothing.

@@ -45,7 +45,7 @@ pub(super) fn stop(d: &mut Draft<'_>, task: TaskId) -> Result<Reply, Refusal> {
             "This agent cannot stop one task by itself. Interrupt the turn or stop the agent.";
         return Err(Refusal::new(Code::NotSupported, text));
     }
-    if d.is_full() {
+    if !d.has_room(1) {
         return Err(super::prompt::full());
     }
     d.issue(Outgoing::StopTask { task });

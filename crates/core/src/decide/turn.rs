@@ -72,7 +72,7 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     if d.chat.head.turn.is_none() && d.chat.head.outstanding.is_none() && !starting {
         return Err(Refusal::new(Code::NoTurn, "No turn is running."));
     }
-    if d.is_full() {
+    if !d.has_room(1) {
         return Err(prompt::full());
     }
     let pausable = d.chat.head.paused.is_none() || d.chat.head.exempt.is_some();

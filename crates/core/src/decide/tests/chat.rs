@@ -1,6 +1,8 @@
 use super::*;
+use crate::frame::{Outgoing, Setting};
 use crate::head::Life;
-use crate::limits::{CWD_BYTES_MAX, TITLE_CHARS_MAX};
+use crate::limits::{CWD_BYTES_MAX, OUTBOX_FRAMES_MAX, TITLE_CHARS_MAX};
+use crate::provider::ProtocolFrame;
 
 fn open_with(change: impl FnOnce(&mut Command)) -> Result<Vec<String>, Code> {
     let mut scene = Scene::unborn();
@@ -325,6 +327,31 @@ fn an_agent_that_takes_another_model_while_it_runs_is_told_of_it() {
     assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
     scene.says(ProviderEvent::Retuned { model: Some("large".to_owned()), mode: None });
     assert!(scene.last.is_empty(), "what is known is not told again");
+}
+
+#[test]
+fn of_settings_that_wait_the_last_counts_and_none_is_left_out_for_want_of_room() {
+    let able = Capabilities { retune: true, ..ABLE };
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", able).written().taken();
+    for model in ["large", "small", "large"] {
+        change(&mut scene, |c| c.model = Some(model.to_owned()));
+    }
+    let outbox = &scene.chat.head.attempt.as_ref().unwrap().outbox;
+    let waits: Vec<Outgoing> = outbox.iter().map(|one| one.out.clone()).collect();
+    let set = |model: &str| Outgoing::Set { setting: Setting::Model(model.to_owned()) };
+    assert_eq!(waits, [set("large"), set("small"), set("large")]);
+
+    for n in waits.len()..OUTBOX_FRAMES_MAX - 1 {
+        let outcome = "\"error\":{}".to_owned();
+        scene.says(ProviderEvent::Wants(ProtocolFrame::Reply { id: n.to_string(), outcome }));
+    }
+    let (model, mode) = (Some("tiny".to_owned()), Some("plan".to_owned()));
+    let both = ChangeChat { model, mode, ..ChangeChat::default() };
+    assert_eq!(scene.refused(Command::Change(both)), Code::Overloaded, "one place for two");
+    assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
+    change(&mut scene, |c| c.mode = Some("plan".to_owned()));
+    assert_eq!(scene.outbox().len(), OUTBOX_FRAMES_MAX);
 }
 
 #[test]

@@ -58,7 +58,8 @@ impl Record {
 
     pub(super) fn read(db: &Connection, key: &[u8]) -> Result<Option<Self>, Fail> {
         let sql = "SELECT seq, slot, title, project, created_at, touched, last_prompt,
-            last_message, running, to_resume, to_check, queued, life = 1, held, first_prompt, first_message, updated_at
+            last_message, running, to_resume, to_check, queued, life = 1, held, first_prompt,
+            first_message, updated_at
             FROM chats WHERE chat = ?";
         let read = |row: &rusqlite::Row<'_>| {
             let (running, to_resume, to_check) = (row.get(8)?, row.get(9)?, row.get(10)?);
