@@ -105,6 +105,19 @@ pub(super) async fn a_fork_shows_what_the_other_chat_had(mut b: impl Backend) {
     assert_eq!(b.store().items(to.id, PageFrom::Newest, 9).await.unwrap().len(), 5);
 }
 
+pub(super) async fn a_fork_shows_no_prompt_that_waits(b: impl Backend) {
+    let mut from = Pen::open(b.store(), 1).await;
+    from.accept(1, "only").await;
+    let fork = fork_of(&from);
+    let mut to = Pen::new(b.store(), 2);
+    to.put([opened(), Fact::ChatForked(fork)]).await;
+    let row = b.store().chat(to.id).await.unwrap().unwrap();
+    assert_eq!((row.first_prompt, row.last_prompt), (None, None), "nobody was told it");
+    to.accept(3, "its own").await;
+    let row = b.store().chat(to.id).await.unwrap().unwrap();
+    assert_eq!(row.first_prompt.as_deref(), Some("its own"));
+}
+
 pub(super) async fn a_chat_that_is_gone_is_not_forked(b: impl Backend) {
     let mut from = Pen::open(b.store(), 1).await;
     let fork = fork_of(&from);

@@ -137,6 +137,7 @@ contract! {
     forks:
         a_fork_shows_what_the_other_chat_had,
         a_fork_copies_a_bounded_end,
+        a_fork_shows_no_prompt_that_waits,
         a_chat_that_is_gone_is_not_forked,
         a_fork_has_the_attachments_that_its_messages_name;
     feed:

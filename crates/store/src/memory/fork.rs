@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use holdfast_core::fork::Fork;
-use holdfast_core::ids::Seq;
+use holdfast_core::ids::{MessageId, Seq};
 use holdfast_core::item::Body;
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
 
@@ -15,9 +15,11 @@ use crate::rows::{AttachmentRow, MessageRow, MessageState, PromptStatus, TurnRow
 /// Copies into `chat`, which was just opened, what it shows of `from`.
 pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touched: &mut Touched) {
     // Of what waits there, nobody was told.
-    let told = from.last_prompt.as_ref().filter(|(message, _)| !from.queue.contains(message));
-    chat.last_prompt = told.cloned();
-    chat.first_prompt.clone_from(&from.first_prompt);
+    let told = |shown: &Option<(MessageId, String)>| {
+        shown.clone().filter(|(message, _)| !from.queue.contains(message))
+    };
+    chat.first_prompt = told(&from.first_prompt);
+    chat.last_prompt = told(&from.last_prompt);
     let shared =
         |row: &&AttachmentRow| fork.attachments.iter().any(|file| file.id == row.attachment.id);
     chat.attachments = from.attachments.iter().filter(shared).cloned().collect();

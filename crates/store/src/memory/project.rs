@@ -470,6 +470,7 @@ fn reap(chat: &mut StoredChat) {
     chat.prompts.clear();
     chat.tasks.clear();
     chat.turns.clear();
+    chat.first_prompt = None;
     chat.last_prompt = None;
     chat.attachments.clear();
     for row in chat.messages.values_mut().filter(|row| !row.text.is_empty()) {

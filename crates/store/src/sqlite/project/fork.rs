@@ -14,6 +14,9 @@ use crate::sqlite::fail::Fail;
 use crate::sqlite::read::is_here;
 use crate::sqlite::words::from_json;
 
+/// What a chat was asked first or last, as rows show it, and by which message.
+type Prompt = (Option<String>, Option<[u8; 16]>);
+
 /// An item that is copied.
 struct Copied {
     n: i64,
@@ -32,14 +35,15 @@ impl Projection<'_> {
         }
         let sql = "SELECT last_prompt, last_message, first_prompt, first_message
             FROM chats WHERE chat = ?";
-        let (last, first) = self.db.prepare_cached(sql)?.query_row([from], |row| {
+        let (last, first): (Prompt, Prompt) = self.db.prepare_cached(sql)?.query_row([from], |row| {
             Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)))
         })?;
-        (self.record.last_prompt, self.record.last_message) = last;
-        if self.waits(from, self.record.last_message)? {
-            (self.record.last_prompt, self.record.last_message) = (None, None);
+        if !self.waits(from, last.1)? {
+            (self.record.last_prompt, self.record.last_message) = last;
         }
-        (self.record.first_prompt, self.record.first_message) = first;
+        if !self.waits(from, first.1)? {
+            (self.record.first_prompt, self.record.first_message) = first;
+        }
         for ForkedFile { id, named, .. } in &fork.attachments {
             let (id, named) = (id.uuid(), named.uuid());
             let sql =
