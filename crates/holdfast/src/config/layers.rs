@@ -135,7 +135,17 @@ fn read_file(
         faults.add(&at(error.span()), error.message());
         faults
     };
-    let parsed = DeTable::parse(text).map_err(|error| fault(&error))?;
+    let (parsed, mut torn) = DeTable::parse_recoverable(text);
+    if !torn.is_empty() {
+        // What cannot be read hides what else is wrong, so only this is told, from the top.
+        let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        torn.sort_by_key(start);
+        let mut faults = Faults::default();
+        for error in &torn {
+            faults.add(&at(error.span()), error.message());
+        }
+        return Err(faults);
+    }
     let mut walk = Walk { path, text, origins, unknown: Vec::new() };
     walk.table(parsed.get_ref(), schema, "");
     walk.unknown.sort();

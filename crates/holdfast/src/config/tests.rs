@@ -82,6 +82,15 @@ fn what_is_not_known_is_refused_by_line_with_what_was_meant() {
 }
 
 #[test]
+fn what_cannot_be_read_is_told_from_the_top() {
+    let text = "[idle]\nrelease-minutes =\n[agents.x]\nkind = \"acp\n";
+    let faults = Scene::new(text).faults();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("FILE:2: "), "{faults:?}");
+    assert!(faults[1].starts_with("FILE:4: "), "{faults:?}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (text, says) in [
         ("[idle]\nrelease-minutes = \"x\"\n", "FILE:2: invalid type"),
