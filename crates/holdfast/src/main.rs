@@ -10,6 +10,7 @@ mod config;
 mod data_dir;
 mod environment;
 mod exit;
+mod listener;
 mod log;
 mod port;
 

@@ -32,6 +32,17 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Whether systemd takes a unit, and what it says of it.
+fn verify(place: &Place, unit: &PathBuf) -> (bool, String) {
+    let runtime = place.root.join("runtime");
+    std::fs::create_dir_all(&runtime).unwrap();
+    let mut command = Command::new("systemd-analyze");
+    command.args(["--user", "verify", "--man=no", "--recursive-errors=no"]).arg(unit);
+    command.env("HOME", place.root.join("home")).env("XDG_RUNTIME_DIR", runtime);
+    let output = command.output().unwrap();
+    (output.status.success(), text(&output.stderr))
+}
+
 fn state(place: &Place) -> Value {
     serde_json::from_slice(&service(place, &["status", "--json"]).stdout).unwrap()
 }
@@ -47,26 +58,52 @@ fn the_unit_is_one_that_systemd_takes() {
         assert!(told.contains(next), "{told}");
     }
     let written = std::fs::read_to_string(unit(&place)).unwrap();
-    let verify = |unit: &PathBuf| {
-        let runtime = place.root.join("runtime");
-        std::fs::create_dir_all(&runtime).unwrap();
-        let mut command = Command::new("systemd-analyze");
-        command.args(["--user", "verify", "--man=no", "--recursive-errors=no"]).arg(unit);
-        command.env("HOME", place.root.join("home")).env("XDG_RUNTIME_DIR", runtime);
-        let output = command.output().unwrap();
-        (output.status.success(), text(&output.stderr))
-    };
-    assert_eq!(verify(&unit(&place)), (true, String::new()), "{written}");
+    assert_eq!(verify(&place, &unit(&place)), (true, String::new()), "{written}");
     // It would have said so.
     let odd = place.root.join("odd.service");
     std::fs::write(&odd, written.replace("OOMPolicy=", "OOMPolice=")).unwrap();
-    let (_, says) = verify(&odd);
+    let (_, says) = verify(&place, &odd);
     assert!(says.contains("OOMPolice"), "{says}");
     for line in ["KillMode=process", "OOMPolicy=continue", "ExecReload=/bin/kill -HUP $MAINPID"] {
         assert!(written.lines().any(|found| found == line), "{written}");
     }
     let data = place.root.join("my $$data %%d").display().to_string();
     assert!(written.contains(&format!("serve\" \"--data-dir\" \"{data}\"")), "{written}");
+}
+
+#[test]
+fn a_socket_comes_where_it_is_wanted_and_goes_with_the_unit() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let socket = unit(&place).with_extension("socket");
+    assert!(service(&place, &["install"]).status.success());
+    assert!(!socket.exists(), "nobody wanted it");
+    let installed = service(&place, &["install", "--socket"]);
+    let told = text(&installed.stdout);
+    for next in ["enable --now holdfast.socket", "stop holdfast.socket holdfast"] {
+        assert!(told.contains(next), "{told}");
+    }
+    let written = std::fs::read_to_string(&socket).unwrap();
+    assert!(written.contains("\nListenStream=127.0.0.1:7433\n"), "{written}");
+    assert_eq!(verify(&place, &socket), (true, String::new()), "{written}");
+    let (_, says) = {
+        let odd = place.root.join("odd.socket");
+        std::fs::write(&odd, written.replace("ListenStream", "ListenSteam")).unwrap();
+        verify(&place, &odd)
+    };
+    assert!(says.contains("ListenSteam"), "{says}");
+    // It stays without being named again, and is brought up to date.
+    assert_eq!(state(&place)["unit"], "current");
+    std::fs::write(&socket, written.replace("7433", "7434")).unwrap();
+    assert_eq!(state(&place)["unit"], "outdated");
+    assert!(service(&place, &["install"]).status.success());
+    assert_eq!(std::fs::read_to_string(&socket).unwrap(), written);
+    // A stranger's stays, and so does the unit.
+    std::fs::write(&socket, "[Socket]\nListenStream=1\n").unwrap();
+    assert_eq!(service(&place, &["install", "--socket"]).status.code(), Some(4));
+    std::fs::write(&socket, written).unwrap();
+    assert!(service(&place, &["uninstall"]).status.success());
+    assert!(!socket.exists() && !unit(&place).exists());
 }
 
 #[test]

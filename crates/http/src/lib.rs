@@ -20,4 +20,4 @@ pub use app::App;
 pub use events::Hub;
 pub use problem::Problem;
 pub use routes::router;
-pub use serve::{listen, serve};
+pub use serve::{adopt, listen, serve};

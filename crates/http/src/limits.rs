@@ -74,6 +74,8 @@ pub const BODY_READ_PATIENCE: Duration = Duration::from_secs(60);
 pub const UPLOAD_PIECE_PATIENCE: Duration = Duration::from_secs(30);
 /// Time in which a refused body is thrown away.
 pub const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+/// Time that a connection has for its first byte when the host stops.
+pub const FIRST_WORD_PATIENCE: Duration = Duration::from_millis(1000);
 /// Time in which open requests may end when the host stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Connections that the system holds until they are accepted.

@@ -28,6 +28,7 @@ use crate::config::{Config, Recheck, Told};
 use crate::data_dir::{self, DataDir, Endpoint};
 use crate::environment::Surroundings;
 use crate::exit::{FAILED, Failed, REFUSED, USAGE};
+use crate::listener::{self, Given, Left};
 use crate::log;
 use crate::port::{Border, Wish};
 
@@ -69,6 +70,10 @@ impl Args {
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    let given = match Given::find(args.keep_port.is_some()) {
+        Ok(given) => given,
+        Err(error) => return fail(&Failed::new(FAILED, error)),
+    };
     let config = match Config::read(&args.told()) {
         Ok(config) => config,
         Err(faults) => return fail(&Failed::new(USAGE, faults)),
@@ -81,11 +86,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failed::new(FAILED, error)),
     };
-    let ended = runtime.block_on(serve(args, &config));
+    let ended = runtime.block_on(serve(args, &config, given));
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     match ended {
         Ok(Ended::Stopped) => ExitCode::SUCCESS,
-        Ok(Ended::Replaced(listen)) => fail(&replace(args, listen)),
+        Ok(Ended::Replaced(left)) => fail(&replace(args, &left)),
         Err(failed) => fail(&failed),
     }
 }
@@ -104,27 +109,13 @@ fn second(failed: Failed) -> Failed {
     Failed::new(REFUSED, anyhow!(text))
 }
 
-/// What a person does about a port that another program has.
-fn not_listening(wanted: SocketAddr, error: std::io::Error) -> anyhow::Error {
-    let taken = error.kind() == std::io::ErrorKind::AddrInUse;
-    let error = anyhow::Error::new(error).context(format!("cannot listen on {wanted}"));
-    if !taken {
-        return error;
-    }
-    let ip = wanted.ip();
-    anyhow!(
-        "{error:#}: another program has this port; --listen {} picks a free one",
-        SocketAddr::new(ip, 0)
-    )
-}
-
 /// How serving ended.
 enum Ended {
     Stopped,
-    Replaced(SocketAddr),
+    Replaced(Left),
 }
 
-async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
+async fn serve(args: &Args, config: &Config, given: Option<Given>) -> Result<Ended, Failed> {
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     if args.store != "sqlite" {
         let text = format!("the store {:?} is not there yet: only sqlite is", args.store);
@@ -136,8 +127,8 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     if let Some(port) = args.keep_port.filter(|_| wanted.port() == 0) {
         wanted.set_port(port);
     }
-    let listener = holdfast_http::listen(wanted).map_err(|error| not_listening(wanted, error))?;
-    let listen = listener.local_addr().context("cannot tell the port")?;
+    let (listener, left) = listener::listen(given, wanted)?;
+    let listen = left.address;
     let data = DataDir::take(&config.data_dir).map_err(second)?;
     let dir = data.path().to_owned();
     let opening = tokio::task::spawn_blocking(move || Sqlite::open(&Options::new(dir)));
@@ -199,7 +190,7 @@ async fn serve(args: &Args, config: &Config) -> Result<Ended, Failed> {
     stopped.context(UNRECORDED)?;
     Ok(match wish {
         Wish::Stop(_) => Ended::Stopped,
-        Wish::Restart => Ended::Replaced(listen),
+        Wish::Restart => Ended::Replaced(left),
     })
 }
 
@@ -326,9 +317,9 @@ impl Signals {
     }
 }
 
-/// Becomes the new host, on the same port. Returns only if that failed.
+/// Becomes the new host, on the same socket. Returns only if that failed.
 #[allow(clippy::disallowed_methods, reason = "it becomes a process, it starts none")]
-fn replace(args: &Args, listen: SocketAddr) -> Failed {
+fn replace(args: &Args, left: &Left) -> Failed {
     use std::os::unix::process::CommandExt;
 
     let program = match std::env::current_exe() {
@@ -336,7 +327,10 @@ fn replace(args: &Args, listen: SocketAddr) -> Failed {
         Err(error) => return Failed::new(FAILED, error),
     };
     let mut command = std::process::Command::new(program);
-    command.arg("serve").arg("--keep-port").arg(listen.port().to_string());
+    command.arg("serve");
+    if let Err(error) = left.give(&mut command) {
+        return Failed::new(FAILED, error);
+    }
     if let Some(listen) = args.listen {
         command.arg("--listen").arg(listen.to_string());
     }

@@ -6,13 +6,14 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Variables that are made anew for whoever needs them, or that belong to the host's own service:
 /// no agent's.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "_",
     "FDSTORE",
     "INVOCATION_ID",
     "JOURNAL_STREAM",
     "LISTEN_FDNAMES",
     "LISTEN_FDS",
+    "LISTEN_FDS_FIRST_FD",
     "LISTEN_PID",
     "LISTEN_PIDFDID",
     "MAINPID",

@@ -1,14 +1,13 @@
 //! What service managers are told of a host.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 /// The first words of what `service install` writes; another file is not ours to replace.
 pub(super) const MARK: &str = "Written by `holdfast service install`";
 
-/// A unit of a person's systemd.
-///
-/// There is no socket beside it: agents run whether or not somebody connects, so the host has to
-/// run too.
+/// A unit of a person's systemd. It has no need of a socket beside it ([`socket`]): agents run
+/// whether or not somebody connects, so the host runs too.
 pub(super) fn systemd(program: &Path, arguments: &[String]) -> String {
     let command: Vec<String> = std::iter::once(program.display().to_string())
         .chain(arguments.iter().cloned())
@@ -38,6 +37,21 @@ pub(super) fn systemd(program: &Path, arguments: &[String]) -> String {
          \n\
          [Install]\n\
          WantedBy=default.target\n"
+    )
+}
+
+/// A socket for the unit: it listens from the first moment, also while no host runs.
+pub(super) fn socket(listen: SocketAddr) -> String {
+    format!(
+        "# {MARK}, which replaces it.\n\
+         [Unit]\n\
+         Description=Where Holdfast is reached\n\
+         \n\
+         [Socket]\n\
+         ListenStream={listen}\n\
+         \n\
+         [Install]\n\
+         WantedBy=sockets.target\n"
     )
 }
 
