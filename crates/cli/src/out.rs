@@ -45,6 +45,11 @@ impl Out {
         self.form == Form::Json
     }
 
+    /// Whether a person reads it: data go to a terminal, not as JSON.
+    pub(crate) fn is_read(self) -> bool {
+        self.form == Form::Terminal
+    }
+
     /// Whether a person can be asked.
     pub(crate) fn can_ask(self) -> bool {
         self.form != Form::Json && stdin().is_terminal() && stderr().is_terminal()

@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use holdfast_testkit::host::Place;
+use holdfast_testkit::proc;
 use rustix::fs::{Mode, OFlags};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use serde_json::Value;
@@ -114,6 +116,11 @@ impl Terminal {
 
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// As Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        proc::signal(self.child.id(), Signal::INT).unwrap();
     }
 
     /// All that is on the screen when the command has ended.

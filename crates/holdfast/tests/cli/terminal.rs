@@ -157,6 +157,40 @@ fn a_deletion_asks_first() {
     host.stop();
 }
 
+#[test]
+fn what_a_person_has_read_on_a_terminal_is_not_unread() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let chat = host.open();
+    let unread = || host.chat(&chat)["unread"] == true;
+    let goes_on = || {
+        let message = host.send(&chat, "[[say news]]");
+        host.wait_message(&chat, &message, "settled");
+        host.wait("the end of the turn", || host.chat(&chat)["status"]["shown"] == "idle");
+        assert!(unread());
+    };
+    goes_on();
+    // A script has not read it.
+    crate::scene::run(&place, &["chat", "tail", &chat]).ok();
+    assert!(unread());
+    let _ = Terminal::run(&place, &["chat", "tail", "--json", &chat]).end();
+    assert!(unread());
+    assert!(seen(&place, &["chat", "tail", &chat]).contains("news"));
+    assert!(!unread());
+    assert!(seen(&place, &["chat", "send", "--wait", &chat, "[[say more]]"]).contains("more"));
+    assert!(!unread());
+    // Whoever follows reads what comes.
+    let follow = Terminal::run(&place, &["chat", "tail", "-f", &chat]);
+    let message = host.send(&chat, "[[say news]]");
+    host.wait_message(&chat, &message, "settled");
+    host.wait("the reader", || !unread() && host.chat(&chat)["status"]["shown"] == "idle");
+    follow.interrupt();
+    let (screen, _) = follow.end();
+    assert!(screen.contains("news"), "{screen}");
+    host.stop();
+}
+
 /// What an agent writes cannot act on the terminal of who reads it.
 #[test]
 fn nothing_that_is_shown_acts_on_a_terminal() {

@@ -20,7 +20,8 @@ mod wait;
 use std::io::Read;
 
 use clap::Subcommand;
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::fault::Fault;
@@ -117,6 +118,15 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
 }
 
 impl Scene<'_> {
+    /// A person has read what the chat says now, if it was shown on a terminal: it is not unread any
+    /// more. A host that refuses that, or is gone, is no fault of what was shown.
+    fn seen(&self, chat: &str) {
+        if self.out.is_read() {
+            let path = format!("/chats/{chat}");
+            let _ = self.client.write(Method::PATCH, &path, &json!({ "unread": false }), None);
+        }
+    }
+
     /// The chat that is meant.
     fn chat(&self, written: &str) -> Result<String, Fault> {
         prefix::chat(&self.client, written)

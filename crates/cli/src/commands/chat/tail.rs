@@ -43,7 +43,9 @@ impl Args {
         for item in newest(scene, &chat, self.items)?.items {
             transcript.take(&item)?;
         }
-        transcript.finish()
+        transcript.finish()?;
+        scene.seen(&chat);
+        Ok(())
     }
 }
 
@@ -150,6 +152,7 @@ impl Follow<'_> {
             }
             match word(change, "what") {
                 "item" if !change["value"].is_null() => self.transcript.take(&change["value"])?,
+                "chat" if change["value"]["unread"] == true => self.scene.seen(&self.chat),
                 "removed" => {
                     self.transcript.finish()?;
                     let text = format!("{} was deleted.", self.chat);
@@ -167,7 +170,9 @@ impl Follow<'_> {
             let newest = newest(self.scene, &self.chat, self.items)?;
             self.transcript.begin(newest.from);
             self.begun = true;
-            return newest.items.iter().try_for_each(|item| self.transcript.take(item));
+            newest.items.iter().try_for_each(|item| self.transcript.take(item))?;
+            self.scene.seen(&self.chat);
+            return Ok(());
         }
         let mut after = self.transcript.last();
         // What was under way when it was last heard of.

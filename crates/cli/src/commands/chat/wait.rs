@@ -58,6 +58,7 @@ pub(super) fn answer(
         }))?;
     } else {
         scene.out.exact(&text)?;
+        scene.seen(chat);
     }
     let failed = |text: &str, exit| Err(Fault::new(exit, &format!("turn_{end}"), text));
     match end.as_str() {
