@@ -1,4 +1,4 @@
-//! The commands everyone relies on: run, test, tidy, sim, fuzz, bench, demo.
+//! The commands everyone relies on: run, test, tidy, sim, ablate, fuzz, bench, demo.
 //!
 //! A command is a file here with a `run` function. It prints each program it starts, so that a
 //! person can repeat any part by hand.
@@ -8,8 +8,10 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is its purpose")]
 
+mod ablate;
 mod bench;
 mod contract;
+mod copy;
 mod demo;
 mod fuzz;
 mod openapi;
@@ -44,6 +46,8 @@ enum Task {
     Tidy,
     /// Run the deterministic simulation.
     Sim(sim::Args),
+    /// Take out the line of each proven rule and see its test fail.
+    Ablate(ablate::Args),
     /// Run the fuzz targets; needs a nightly toolchain.
     Fuzz(fuzz::Args),
     /// Call the running program with all that its document allows and much that it does not.
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&args),
         Task::Tidy => tidy::run(),
         Task::Sim(args) => sim::run(&args),
+        Task::Ablate(args) => ablate::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Contract(args) => contract::run(&args, Install::Missing),
         Task::Openapi(args) => openapi::run(&args),

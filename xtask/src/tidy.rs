@@ -9,6 +9,7 @@ mod codes;
 mod guide;
 mod length;
 mod lockfiles;
+mod patches;
 mod points;
 mod private;
 mod pure;
@@ -30,6 +31,7 @@ const RULES: &[(&str, Rule)] = &[
     ("guide", guide::check),
     ("length", length::check),
     ("lockfiles", lockfiles::check),
+    ("patches", patches::check),
     ("points", points::check),
     ("private", private::check),
     ("pure", pure::check),

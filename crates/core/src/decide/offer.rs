@@ -30,10 +30,10 @@ pub(super) fn recap(given: &Given) -> MessageId {
 }
 
 /// Records what the chat is doing, if it shows work. Nothing is shown before the death is proven.
-/// An offer that is recorded for this stop already stays as it is.
+/// Called once for a stop: what the agent says after it changes nothing of what was recorded.
 pub(super) fn record(d: &mut Draft<'_>, cause: Cause) {
     let activity = Activity::of(d.chat);
-    if !activity.shows_work() || d.chat.head.offer.as_ref().is_some_and(|offer| !offer.shown) {
+    if !activity.shows_work() {
         return;
     }
     let resumed_in_vain = d.chat.head.attempt.as_ref().is_some_and(|a| a.resuming && !a.took);

@@ -32,9 +32,6 @@ pub(super) fn resume(
     if recorded_at.is_some_and(|at| at != offer.recorded_at) {
         return not(NotResumed::Superseded);
     }
-    if d.chat.head.life != Life::Open {
-        return not(NotResumed::NoOffer);
-    }
     if offer.resuming {
         // A second click, another client, a retry after a lost reply: the same resume, unless it would
         // tell the agent something else.

@@ -177,6 +177,18 @@ fn an_offer_beside_what_may_still_live_needs_the_same_word() {
 }
 
 #[test]
+fn a_closed_chat_starts_nothing_whatever_a_person_says_to_what_may_still_live() {
+    let mut scene = Scene::idle();
+    scene.send("m1").leaves_survivors();
+    scene.does(CLOSE);
+    assert_eq!(scene.failure(), Some("agent_may_live"));
+    let (session, anyway) = (Session::Recorded, Anyway::Yes);
+    scene.does(Command::Resume { recorded_at: None, choice: None, session, anyway });
+    assert!(matches!(scene.reply, Some(Reply::NotResumed { .. })));
+    assert!(scene.last.is_empty() && !scene.has_agent(), "{:?}", scene.last());
+}
+
+#[test]
 fn a_person_stops_the_agent_and_nothing_starts_it_by_itself() {
     let mut scene = Scene::working();
     scene.send("m1").does(Command::SendNow { message: id("m1") }).does(Command::StopAgent);

@@ -127,6 +127,22 @@ fn a_message_to_an_agent_that_forgot_everything_has_a_way() {
 }
 
 #[test]
+fn a_recap_that_was_refused_is_sent_again_as_the_same_message() {
+    let mut scene = Scene::idle();
+    scene.stop(StopWhy::Idle).dies().send("m1").born();
+    scene.start_fails(StartFault::SessionNotFound);
+    fresh(&mut scene, "recap", None);
+    scene.born().ready_as("another root", ABLE);
+    let frame = scene.frame();
+    let (proof, text) = (crate::provider::Proof::NotTaken, "no".to_owned());
+    scene.says(ProviderEvent::MessageFailed { frame, proof, text }).dies();
+    assert_eq!(scene.stranded(), ["continuation refused"]);
+    fresh(&mut scene, "recap", None);
+    scene.born().ready_as("another root", ABLE).runs();
+    assert_eq!((scene.handed("continuation"), scene.stranded()), (2, Vec::new()));
+}
+
+#[test]
 fn nothing_that_the_old_agent_still_says_brings_its_session_back() {
     let mut scene = Scene::working();
     scene.lost().resume().born();
