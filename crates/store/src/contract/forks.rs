@@ -20,6 +20,8 @@ fn fork_of(pen: &Pen) -> Fork {
         from: pen.id,
         at: head.places,
         handle: Handle { root: "r".to_owned(), leaf: "r".to_owned() },
+        until: None,
+        unreached: 0,
         messages: 1,
         attempts: head.attempts,
         turns: head.turns,
