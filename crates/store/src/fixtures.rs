@@ -100,7 +100,7 @@ fn chat_and_queue() -> Vec<Fact> {
             host_items: 5,
             attachments: Vec::new(),
         }),
-        Fact::ChatRewound { to: place(), handle: Handle { root: text("r"), leaf: text("l") } },
+        Fact::ChatRewound { to: turn_place(), handle: Handle { root: text("r"), leaf: text("l") } },
         Fact::ChatTitled { title: text("t"), by: holdfast_core::fact::Namer::Person },
         Fact::SlotBound { slot: Some(text("s")) },
         Fact::SlotBound { slot: None },
@@ -179,7 +179,7 @@ fn asked() -> Asked {
     }
 }
 
-fn place() -> TurnPlace {
+fn turn_place() -> TurnPlace {
     TurnPlace { turn: TURN, at: 9, mark: text("mark"), messages: 3 }
 }
 
@@ -207,7 +207,7 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(usage) },
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(costly) },
         Fact::TurnEnded { turn: TURN, how: TurnEnd::Lost, evidence: Evidence::Death, usage: None },
-        Fact::TurnMarked(place()),
+        Fact::TurnMarked(turn_place()),
         Fact::InterruptRequested { turn: TURN },
         Fact::ItemAdded {
             item,
