@@ -39,6 +39,7 @@ impl Host {
         let shared = tokio::task::spawn_blocking(move || blobs.share(chat, other, &files)).await;
         let shared = shared.map_err(|_| uncertain())?;
         let shared = shared.map_err(|error| holdfast_store::blobs::refusal(&error))?;
+        holdfast_fault::point("host.fork.shared");
         let open = Command::Open {
             agent: summary.agent,
             cwd: summary.cwd,

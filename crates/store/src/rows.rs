@@ -2,9 +2,9 @@
 
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
+use holdfast_core::fork::TurnPlace;
 use holdfast_core::frame::Answer;
 use holdfast_core::head::{Chat, Queued};
-use holdfast_core::fork::TurnPlace;
 use holdfast_core::ids::{
     AttemptId, ChatId, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
 };

@@ -166,8 +166,7 @@ mod tests {
             line(&resume, None, Some("bypassPermissions")),
             "--resume s --allow-dangerously-skip-permissions --permission-mode bypassPermissions"
         );
-        let fork =
-            |until| Begin::Fork { of: "s".to_owned(), until, id: "f".to_owned() };
+        let fork = |until| Begin::Fork { of: "s".to_owned(), until, id: "f".to_owned() };
         assert_eq!(line(&fork(None), None, None), "--resume s --fork-session --session-id f");
         let at = fork(Some("m".to_owned()));
         let words = "--resume s --fork-session --session-id f --resume-session-at m";

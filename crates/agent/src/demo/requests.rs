@@ -234,6 +234,8 @@ fn fork(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
         file.append(&record)?;
         show(agent, &id, &record);
     }
+    // Nothing of the copy is left undone.
+    file.append(&Record::Ended)?;
     agent.keep(Session::new(id.clone(), file, seen, Left::default()));
     Ok(json!({ "sessionId": id }))
 }

@@ -3,8 +3,8 @@
 use super::{Draft, prompt};
 use crate::activity::Activity;
 use crate::fact::{Evidence, Fact, Paused};
-use crate::frame::Outgoing;
 use crate::fork::TurnPlace;
+use crate::frame::Outgoing;
 use crate::head::{Delivery, Head};
 use crate::ids::{ItemId, MessageId, TaskId, TurnId};
 use crate::input::Reply;

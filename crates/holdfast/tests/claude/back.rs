@@ -70,7 +70,8 @@ fn goes_back(version: &Pinned) {
 
     let host = lab.place.start();
     say(&host, &chat, "after [[say after]]");
-    let all = [SAID[0], "instead [[say instead]]", "further [[say further]]", "after [[say after]]"];
+    let all =
+        [SAID[0], "instead [[say instead]]", "further [[say further]]", "after [[say after]]"];
     assert_eq!(sent(&lab), all);
     say(&host, &fork, "again [[say again]]");
     assert_eq!(sent(&lab), [SAID[0], "elsewhere [[say f]]", "again [[say again]]"]);

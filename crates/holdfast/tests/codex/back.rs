@@ -64,7 +64,8 @@ fn a_chat_goes_back_to_an_earlier_turn_and_stays_there() {
 
     let host = lab.place.start();
     say(&host, &chat, "after [[say after]]");
-    let all = [SAID[0], "instead [[say instead]]", "further [[say further]]", "after [[say after]]"];
+    let all =
+        [SAID[0], "instead [[say instead]]", "further [[say further]]", "after [[say after]]"];
     assert_eq!(lab.told(), all);
     say(&host, &fork, "again [[say again]]");
     assert_eq!(lab.told(), [SAID[0], "elsewhere [[say f]]", "again [[say again]]"]);

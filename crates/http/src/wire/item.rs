@@ -295,8 +295,15 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain =
-            |kind| Self { kind, cause: None, code: None, tried: None, tries: None, chat: None, to: None };
+        let plain = |kind| Self {
+            kind,
+            cause: None,
+            code: None,
+            tried: None,
+            tries: None,
+            chat: None,
+            to: None,
+        };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }

@@ -340,7 +340,15 @@ fn apply_turn(
         Fact::TurnOpened { turn, message } => {
             let (id, message, started_at) = (*turn, *message, unit.at);
             let seq = holdfast_core::ids::Seq(u64::try_from(chat.facts.len()).unwrap_or(u64::MAX));
-            let row = TurnRow { id, seq, message, started_at, ended: None, place: None, left_behind: false };
+            let row = TurnRow {
+                id,
+                seq,
+                message,
+                started_at,
+                ended: None,
+                place: None,
+                left_behind: false,
+            };
             if chat.turns.insert(id, Arc::new(row)).is_some() {
                 return Err(CommitError::Refused(format!("{id} was opened before")));
             }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use holdfast_core::head::{Aside, Chat, Life, Queued};
 use holdfast_core::fork::{ForkedFile, TurnPlace};
+use holdfast_core::head::{Aside, Chat, Life, Queued};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, Field};
 use holdfast_core::limits::PAGE_ITEMS_MAX;

@@ -35,9 +35,10 @@ impl Projection<'_> {
         }
         let sql = "SELECT last_prompt, last_message, first_prompt, first_message
             FROM chats WHERE chat = ?";
-        let (last, first): (Prompt, Prompt) = self.db.prepare_cached(sql)?.query_row([from], |row| {
-            Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)))
-        })?;
+        let (last, first): (Prompt, Prompt) =
+            self.db.prepare_cached(sql)?.query_row([from], |row| {
+                Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)))
+            })?;
         if !self.waits(from, last.1)? {
             (self.record.last_prompt, self.record.last_message) = last;
         }

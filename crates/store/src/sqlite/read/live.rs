@@ -12,7 +12,8 @@ use crate::rows::{Given, GrantRow, PromptRow, TaskRow, TurnEnded, TurnRow};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{answer_life, from_json, from_word, prompt_status};
 
-const TURN: &str = "id, seq, message, started_at, how, evidence, ended_at, usage, mark, ends, holds,
+const TURN: &str =
+    "id, seq, message, started_at, how, evidence, ended_at, usage, mark, ends, holds,
     left_behind";
 
 fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
@@ -35,9 +36,7 @@ fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
     let mark: Option<String> = row.get(8)?;
     let place = match mark {
         None => None,
-        Some(mark) => {
-            Some(TurnPlace { turn: id, at: row.get(9)?, mark, messages: row.get(10)? })
-        }
+        Some(mark) => Some(TurnPlace { turn: id, at: row.get(9)?, mark, messages: row.get(10)? }),
     };
     Ok(TurnRow {
         id,
