@@ -5,7 +5,7 @@
 use holdfast_core::frame::Outgoing;
 use holdfast_core::ids::{AttemptId, FrameNo, MessageId};
 use holdfast_core::limits::CODEC_STATE_BYTES_MAX;
-use holdfast_core::provider::{Handle, ProviderEvent};
+use holdfast_core::provider::{Handle, ProviderEvent, Trunk};
 use serde::{Deserialize, Serialize};
 
 use crate::{acp, claude, codex};
@@ -45,7 +45,7 @@ pub struct SessionSpec {
     pub handle: Option<Handle>,
     /// The session that a new one begins as a copy of, where there is none to bring back.
     #[serde(default)]
-    pub fork_of: Option<Handle>,
+    pub fork_of: Option<Trunk>,
     /// Whether the agent's store is to be asked.
     pub history: History,
     /// The model, in the agent's own words. Asked for only where the agent lists it.

@@ -103,7 +103,7 @@ fn chat(n: usize) -> anyhow::Result<Unit> {
         take(says(ProviderEvent::ItemClosed { item }))?;
     }
     let how = TurnEnd::Completed;
-    take(says(ProviderEvent::TurnEnded { how, usage: None, text: None }))?;
+    take(says(ProviderEvent::TurnEnded { how, usage: None, text: None, mark: None }))?;
     take(Input::Command(Command::StopAgent))?;
     let death = Death::Exited { code: Some(0), signal: None };
     let (survivors, stderr) = (Vec::new(), String::new());

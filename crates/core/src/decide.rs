@@ -83,7 +83,8 @@ fn command(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
     }
     match command {
         Command::Open { .. } => chat::open(d, command),
-        Command::Fork { at } => fork::fork(d, at),
+        Command::Fork { at, turn, attachments } => fork::fork(d, at, turn, attachments),
+        Command::Rewind { at, turn, message } => fork::rewind(d, at, turn, message),
         Command::Change(change) => chat::change(d, change),
         Command::Close { leftovers } => chat::close(d, leftovers),
         Command::Reopen => chat::reopen(d),
@@ -146,7 +147,9 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
             message::failed(d, frame, proof, text);
         }
         ProviderEvent::Stirred => turn::stirred(d),
-        ProviderEvent::TurnEnded { how, usage, text } => turn::ended(d, how, usage, text),
+        ProviderEvent::TurnEnded { how, usage, text, mark } => {
+            turn::ended(d, how, usage, text, mark);
+        }
         ProviderEvent::PromptOpened { prompt, item, asked } => {
             prompt::opened(d, prompt, item, asked);
         }

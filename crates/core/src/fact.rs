@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
-use crate::fork::Fork;
+use crate::fork::{Fork, TurnPlace};
 use crate::frame::{Answer, Outgoing};
 use crate::ids::{
     AttachmentId, AttemptId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
@@ -221,6 +221,12 @@ pub enum Fact {
     /// It begins as another chat is now: it shows that chat's items up to `at`, and its agent begins
     /// with a copy of that chat's session. Ids and places go on where the other's were.
     ChatForked(Fork),
+    /// It goes on from the end of an earlier turn: what came after is left behind, and its agent goes
+    /// on with a copy of this session up to there.
+    ChatRewound {
+        to: TurnPlace,
+        handle: Handle,
+    },
     /// The chat is called this.
     ChatTitled {
         title: String,
@@ -372,6 +378,8 @@ pub enum Fact {
         #[serde(default)]
         usage: Option<Usage>,
     },
+    /// The end of a turn has a name of the agent's own.
+    TurnMarked(TurnPlace),
     /// Somebody wants the running turn to end.
     InterruptRequested {
         turn: TurnId,

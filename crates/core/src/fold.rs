@@ -8,15 +8,16 @@ use std::sync::Arc;
 use crate::activity::{Activity, shown};
 use crate::attachment::Held;
 use crate::fact::Fact;
-use crate::fork::ForkedFile;
+use crate::fork::{Fork, ForkedFile};
 use crate::frame::Issued;
 use crate::head::{
     Attempt, Chat, Life, Offer, OpenTurn, Phase, Prompt, PromptState, Task, Written,
 };
-use crate::ids::{FrameNo, Seq};
+use crate::ids::{FrameNo, Seq, TurnId};
+use crate::item::ItemKind;
 use crate::limits::{LIVE_TASKS_MAX, OPEN_PROMPTS_MAX};
 use crate::offer::TaskCounts;
-use crate::provider::TurnEnd;
+use crate::provider::{Forks, Trunk, TurnEnd};
 use crate::time::Micros;
 
 /// Folds one fact, which happened at `at`, into a chat. The numbers of a damaged head stop at their
@@ -26,6 +27,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
     match fact {
         Fact::ChatOpened { .. }
         | Fact::ChatForked(_)
+        | Fact::ChatRewound { .. }
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
         | Fact::ChatPinned { .. }
@@ -59,6 +61,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         Fact::TurnOpened { .. }
         | Fact::TurnClaimed { .. }
         | Fact::TurnEnded { .. }
+        | Fact::TurnMarked(_)
         | Fact::InterruptRequested { .. }
         | Fact::ItemAdded { .. }
         | Fact::CallsAbandoned { .. } => fold_turn(chat, fact, at),
@@ -149,7 +152,9 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             head.mode.clone_from(mode);
         }
         Fact::ChatForked(fork) => {
-            head.fork = Some(fork.handle.clone());
+            let Fork { handle: session, until, unreached, .. } = fork;
+            head.fork = Some(Trunk { session: session.clone(), until: until.clone() });
+            head.unreached = *unreached;
             head.forked_from = Some(fork.from);
             head.places = fork.at;
             head.session_messages = fork.messages;
@@ -159,6 +164,18 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             let held = Arc::make_mut(&mut chat.aside.attachments);
             for ForkedFile { id, bytes, named } in &fork.attachments {
                 held.insert(*id, Held { bytes: *bytes, named: Some(*named) });
+            }
+        }
+        Fact::ChatRewound { to, handle } => {
+            head.fork = Some(Trunk { session: handle.clone(), until: Some(to.mark.clone()) });
+            head.handle = None;
+            head.copied_from = None;
+            head.left_behind = Some((to.turn, TurnId(head.turns)));
+            head.session_messages = to.messages;
+            head.settled = None;
+            head.failed_turn = false;
+            if let Some(attempt) = &mut head.attempt {
+                attempt.left = true;
             }
         }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
@@ -234,7 +251,12 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
                 open.interrupted = Some(at);
             }
         }
-        Fact::ItemAdded { item, place, .. } => {
+        // Something is written down in the copy: it is there by itself.
+        Fact::TurnMarked(_) => head.copied_from = None,
+        Fact::ItemAdded { item, place, kind, .. } => {
+            if *kind == ItemKind::Compaction && head.known.forks == Forks::AtTurnsInMemory {
+                head.unreached = head.turns.saturating_sub(u32::from(head.turn.is_some()));
+            }
             head.places = *place;
             if item.origin == 0 {
                 head.host_items = item.n;
@@ -351,6 +373,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
                 if another && !copied {
                     head.session_messages = 0;
                     head.settled = None;
+                    head.unreached = head.turns;
                 }
                 head.handle = Some(handle.clone());
             }
@@ -364,6 +387,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::SessionMoved { handle, .. } => {
             head.handle = Some(handle.clone());
             head.copied_from = None;
+            head.unreached = head.turns.saturating_sub(u32::from(head.turn.is_some()));
             head.session_messages = 0;
             head.settled = None;
         }

@@ -10,6 +10,7 @@ pub const fn happened(fact: &Fact) -> bool {
     match fact {
         Fact::ChatOpened { .. }
         | Fact::ChatForked(_)
+        | Fact::ChatRewound { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::MessageAccepted { .. }
@@ -57,6 +58,7 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::SettledSuspected { .. }
         | Fact::MessageRequeued { .. }
         | Fact::CallsAbandoned { .. }
+        | Fact::TurnMarked(_)
         | Fact::AnswerWritten { .. }
         | Fact::AnswerTaken { .. }
         | Fact::AnswerLost { .. }

@@ -14,7 +14,7 @@ use crate::ids::{
     AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
 };
 use crate::offer::{Cause, TaskCounts};
-use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind};
+use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind, Trunk};
 use crate::time::Micros;
 
 /// A chat as `decide` sees it.
@@ -395,11 +395,18 @@ pub struct Head {
     pub handle: Option<Handle>,
     /// The session that the chat's own has yet to be made a copy of.
     #[serde(default)]
-    pub fork: Option<Handle>,
+    pub fork: Option<Trunk>,
     /// The session that the chat's own is a copy of, until a message was settled in it: some agents write
     /// a copy down only with its first message, and make it anew if they died before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub copied_from: Option<Handle>,
+    pub copied_from: Option<Trunk>,
+    /// The last turn that the agent's session does not reach back to: another session was at work then,
+    /// or its memory was shortened since.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unreached: u32,
+    /// The turns that the last rewind left behind: those after the first of these, up to the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<(TurnId, TurnId)>,
     /// The chat that it was forked from.
     #[serde(default)]
     pub forked_from: Option<ChatId>,
@@ -479,6 +486,8 @@ impl Default for Head {
             handle: None,
             fork: None,
             copied_from: None,
+            unreached: 0,
+            left_behind: None,
             forked_from: None,
             known: Capabilities::default(),
             recap: None,

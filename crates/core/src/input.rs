@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
 use crate::fact::{Author, Death, Secret, StopWhy};
-use crate::fork::Fork;
+use crate::fork::{Fork, ForkedFile, TurnPlace};
 use crate::frame::Answer;
 use crate::ids::{
     AttachmentId, AttemptId, ChatId, FrameNo, GrantId, MessageId, PromptId, ReceiptId, TaskId,
@@ -270,6 +270,18 @@ pub enum Command {
     /// stays as it is: what is answered is what the other one begins with.
     Fork {
         at: u64,
+        /// The last turn that ends at or before this place by a name of the agent's own.
+        turn: Option<TurnPlace>,
+        /// The files of the messages up to it.
+        attachments: Vec<ForkedFile>,
+    },
+    /// The chat is to go back to the end of an earlier turn, and on from there.
+    Rewind {
+        at: u64,
+        /// The last turn that ends at or before this place by a name of the agent's own.
+        turn: Option<TurnPlace>,
+        /// What is said there.
+        message: Option<(MessageId, String, Author)>,
     },
     /// What a person calls the chat, how it is arranged, with what model and mode it works.
     Change(ChangeChat),
@@ -373,6 +385,12 @@ pub enum Reply {
         /// With what it begins.
         fork: Box<Fork>,
     },
+    /// The chat is back at an earlier place; what was said there is durable.
+    Rewound {
+        /// The receipt of what was said.
+        #[serde(default)]
+        receipt: Option<ReceiptId>,
+    },
     /// The message is durable.
     Accepted {
         /// Its receipt.
@@ -416,7 +434,7 @@ impl Reply {
     #[must_use]
     pub const fn shows_row(&self) -> bool {
         match self {
-            Self::Row | Self::Opened { .. } => true,
+            Self::Row | Self::Opened { .. } | Self::Rewound { .. } => true,
             Self::Done
             | Self::Chosen { .. }
             | Self::Forkable { .. }

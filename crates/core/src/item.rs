@@ -138,6 +138,11 @@ pub enum Notice {
         /// That chat.
         from: ChatId,
     },
+    /// The chat goes on from an earlier place: what is between that and this line is left behind.
+    WentBack {
+        /// The place of the last item that counts.
+        to: u64,
+    },
     /// The agent's copy of the other chat's session holds more than the transcript shows.
     ForkHoldsMore,
 }

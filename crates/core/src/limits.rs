@@ -7,6 +7,8 @@ pub const GRANTS_MAX: usize = 64;
 pub const FORK_ITEMS_MAX: usize = 500;
 /// Bytes of the texts of those items.
 pub const FORK_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes of an agent's own id of the end of a turn.
+pub const MARK_BYTES_MAX: usize = 128;
 /// Bytes (UTF-8) of a message's text.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Characters (Unicode scalar values) of a title.

@@ -17,12 +17,27 @@ pub struct Handle {
     pub leaf: String,
 }
 
+/// A session of the agent's up to a place in it, of which another one is made a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trunk {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Handle,
+    /// The agent's own id of the last turn that the copy has; none where it has all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
 /// From where in a conversation an agent can begin another one that knows what came before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forks {
     /// From where the conversation is now.
     AtTheEnd,
+    /// From the end of any turn that it tells the end of.
+    AtTurns,
+    /// As [`Self::AtTurns`], but of what came before it shortened its memory it knows no place.
+    AtTurnsInMemory,
     /// From nowhere, as far as this build knows.
     #[default]
     #[serde(other)]
@@ -358,6 +373,9 @@ pub enum ProviderEvent {
         usage: Option<Usage>,
         /// The agent's reason, bounded, where it did not simply finish.
         text: Option<String>,
+        /// The agent's own id of this end, at most [`crate::limits::MARK_BYTES_MAX`], where another
+        /// conversation can begin at it.
+        mark: Option<String>,
     },
     /// The agent waits for a word.
     PromptOpened {

@@ -14,6 +14,7 @@ pub const POINTS: &[&str] = &[
     "host.commit.before",
     "host.death.before",
     "host.effects.before",
+    "host.fork.shared",
     "host.frame.write.after",
     "host.frame.write.before",
     "host.reply.before",

@@ -115,6 +115,7 @@ impl Day<'_> {
         day.prompt();
         day.cancelled_frame();
         day.interrupt();
+        day.fork();
         day.other_chat();
         day.stop();
         day.judge(fault);
@@ -223,6 +224,22 @@ impl Day<'_> {
             self.reach("the interrupt", |row| row["status"]["lead"] == "done");
         }
         self.person.settle(&chat);
+    }
+
+    /// The chat is forked with what is attached to it, once, and the fork is closed.
+    fn fork(&mut self) {
+        let chat = self.chat.clone();
+        let at = self.person.items(&chat).last().unwrap()["seq"].clone();
+        let path = format!("/chats/{chat}/fork");
+        let fork = self.person.write("POST", &path, &json!({ "at": at })).ok();
+        let fork = fork["id"].as_str().unwrap();
+        let kept = self.person.read(&format!("/chats/{fork}/attachments"));
+        let id = kept["items"][0]["id"].as_str().unwrap();
+        let file = self.person.read(&format!("/chats/{fork}/attachments/{id}"));
+        assert_eq!(file, json!({ "note": "kept" }));
+        self.person.write("POST", &format!("/chats/{fork}/close"), &json!({})).ok();
+        let chats = self.person.read("/chats?state=all")["items"].as_array().unwrap().len();
+        assert_eq!(chats, 2, "it was opened once");
     }
 
     /// Another chat, whose agent leaves a process behind, is closed.

@@ -68,7 +68,7 @@ fn a_fork_knows_what_was_said_and_goes_its_own_way() {
     let notice = items.last().unwrap();
     assert_eq!(
         notice["notice"],
-        json!({ "kind": "forked", "chat": chat, "cause": null, "code": null, "tried": null, "tries": null })
+        json!({ "kind": "forked", "chat": chat, "cause": null, "code": null, "tried": null, "tries": null, "to": null })
     );
     assert_eq!(texts(&host, &other), texts(&host, &chat), "what was said is shown in both");
     let again = fork(&host, "k-1", &chat);
@@ -91,7 +91,7 @@ fn a_fork_knows_what_was_said_and_goes_its_own_way() {
 #[test]
 fn what_cannot_be_forked_says_why_and_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let place = place(&dir);
+    let place = place(&dir).env("HOLDFAST_DEMO_NAME_NO_TURNS", "1");
     let host = place.start();
     let chat = rested(&host);
     let ask = |at: Value| host.post(&format!("/chats/{chat}/fork"), &json!({ "at": at }));

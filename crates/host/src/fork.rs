@@ -22,11 +22,15 @@ impl Host {
     }
 
     async fn open_fork(&self, chat: ChatId, at: u64, caller: Caller) -> Result<Reply, Refusal> {
-        let fork = match self.submit(chat, Command::Fork { at }, Caller::default()).await? {
+        let store = self.store();
+        let turn = store.turn_place(chat, at).await.map_err(|error| unasked(&error))?;
+        let attachments = store.files_until(chat, at).await.map_err(|error| unasked(&error))?;
+        let fork = Command::Fork { at, turn, attachments };
+        let fork = match self.submit(chat, fork, Caller::default()).await? {
             Reply::Forkable { fork } => fork,
             other => return Ok(other),
         };
-        let row = self.store().chat(chat).await.map_err(|error| unasked(&error))?;
+        let row = store.chat(chat).await.map_err(|error| unasked(&error))?;
         let Some(ChatRow { title, project, summary, .. }) = row else {
             return Err(Refusal::new(Code::ChatNotFound, "There is no such chat."));
         };
@@ -35,6 +39,7 @@ impl Host {
         let shared = tokio::task::spawn_blocking(move || blobs.share(chat, other, &files)).await;
         let shared = shared.map_err(|_| uncertain())?;
         let shared = shared.map_err(|error| holdfast_store::blobs::refusal(&error))?;
+        holdfast_fault::point("host.fork.shared");
         let open = Command::Open {
             agent: summary.agent,
             cwd: summary.cwd,

@@ -109,6 +109,7 @@ fn disorders(wish: &Wish) -> bool {
             | Command::Send { .. } => true,
             Command::Open { .. }
             | Command::Fork { .. }
+            | Command::Rewind { .. }
             | Command::Change(_)
             | Command::Attach(_)
             | Command::Detach { .. }

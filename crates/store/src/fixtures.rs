@@ -8,7 +8,7 @@ use holdfast_core::fact::{
     Author, Death, Evidence, Fact, OfferEnd, Paused, Place, RefusedWhy, Secret, StopWhy,
     WithdrawnWhy,
 };
-use holdfast_core::fork::{Fork, ForkedFile};
+use holdfast_core::fork::{Fork, ForkedFile, TurnPlace};
 use holdfast_core::frame::{Answer, Outgoing, QuestionAnswer, Setting};
 use holdfast_core::ids::{
     AttachmentId, AttemptId, ChatId, FrameNo, GrantId, ItemId, MessageId, PromptId, TaskId, TurnId,
@@ -68,6 +68,8 @@ fn chat_and_queue() -> Vec<Fact> {
             from: CHAT,
             at: 9,
             handle: Handle { root: text("r"), leaf: text("l") },
+            until: None,
+            unreached: 0,
             messages: 3,
             attempts: 2,
             turns: 4,
@@ -78,12 +80,27 @@ fn chat_and_queue() -> Vec<Fact> {
             from: CHAT,
             at: 9,
             handle: Handle { root: text("r"), leaf: text("l") },
+            until: None,
+            unreached: 0,
             messages: 3,
             attempts: 2,
             turns: 4,
             host_items: 5,
             attachments: vec![ForkedFile { id: ATTACHMENT, bytes: 7, named: MESSAGE }],
         }),
+        Fact::ChatForked(Fork {
+            from: CHAT,
+            at: 9,
+            handle: Handle { root: text("r"), leaf: text("l") },
+            until: Some(text("mark")),
+            unreached: 1,
+            messages: 3,
+            attempts: 2,
+            turns: 4,
+            host_items: 5,
+            attachments: Vec::new(),
+        }),
+        Fact::ChatRewound { to: turn_place(), handle: Handle { root: text("r"), leaf: text("l") } },
         Fact::ChatTitled { title: text("t"), by: holdfast_core::fact::Namer::Person },
         Fact::SlotBound { slot: Some(text("s")) },
         Fact::SlotBound { slot: None },
@@ -162,6 +179,10 @@ fn asked() -> Asked {
     }
 }
 
+fn turn_place() -> TurnPlace {
+    TurnPlace { turn: TURN, at: 9, mark: text("mark"), messages: 3 }
+}
+
 fn turns_and_prompts() -> Vec<Fact> {
     let usage = Usage { input_tokens: Some(1), output_tokens: Some(2), ..Usage::default() };
     let costly = Usage {
@@ -186,6 +207,7 @@ fn turns_and_prompts() -> Vec<Fact> {
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(usage) },
         Fact::TurnEnded { turn: TURN, how, evidence, usage: Some(costly) },
         Fact::TurnEnded { turn: TURN, how: TurnEnd::Lost, evidence: Evidence::Death, usage: None },
+        Fact::TurnMarked(turn_place()),
         Fact::InterruptRequested { turn: TURN },
         Fact::ItemAdded {
             item,

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
@@ -74,6 +75,11 @@ pub trait Store: Journal {
     fn turns(&self, chat: ChatId, before: Option<TurnId>, limit: usize) -> Answer<Vec<TurnRow>>;
     /// One turn.
     fn turn(&self, chat: ChatId, turn: TurnId) -> Answer<Option<TurnRow>>;
+    /// The last turn that ends at or before this place by a name of the agent's own, and was not left
+    /// behind.
+    fn turn_place(&self, chat: ChatId, at: u64) -> Answer<Option<TurnPlace>>;
+    /// The files of the messages that are shown up to this place, each with the last of them.
+    fn files_until(&self, chat: ChatId, at: u64) -> Answer<Vec<ForkedFile>>;
     /// One message.
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>>;
     /// A page of the messages that wait, in order, from this message on or from the first; none if

@@ -2,6 +2,7 @@
 
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
+use holdfast_core::fork::TurnPlace;
 use holdfast_core::frame::Answer;
 use holdfast_core::head::{Chat, Queued};
 use holdfast_core::ids::{
@@ -116,6 +117,9 @@ pub struct ItemRow {
     pub prompt: Option<PromptRow>,
     /// The number of the change that last touched it.
     pub version: u64,
+    /// Whether a turn ends with it that the agent has a name of its own for, and that was not left
+    /// behind: another chat can begin there.
+    pub ends_turn: bool,
 }
 
 /// The beginning of a text.
@@ -430,6 +434,10 @@ pub struct TurnRow {
     pub started_at: Micros,
     /// Its end; none while it runs.
     pub ended: Option<TurnEnded>,
+    /// Where it ended, where the agent has a name of its own for that.
+    pub place: Option<TurnPlace>,
+    /// Whether the chat went back to an earlier place since.
+    pub left_behind: bool,
 }
 
 /// The end of a turn.

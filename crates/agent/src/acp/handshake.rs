@@ -134,7 +134,8 @@ pub(super) fn start(spec: &SessionSpec) -> (Stage, Vec<ProviderEvent>) {
 
 fn too_long(spec: &SessionSpec) -> Option<&'static str> {
     let over = |text: Option<&String>, max: usize| text.is_some_and(|text| text.len() > max);
-    let handle = spec.handle.as_ref().or(spec.fork_of.as_ref());
+    let fork_of = spec.fork_of.as_ref().map(|trunk| &trunk.session);
+    let handle = spec.handle.as_ref().or(fork_of);
     if spec.cwd.len() > CWD_BYTES_MAX {
         Some("directory")
     } else if over(handle.map(|handle| &handle.root), SESSION_ID_BYTES_MAX)
@@ -182,7 +183,11 @@ pub(super) fn initialized(spec: SessionSpec, outcome: Outcome<'_>) -> (Stage, Ve
         steer: false,
         stop_task: wire::declared(holdfast.task_stop) || agent.as_deref() == Some(DEMO_AGENT),
         own_turns_end: false,
-        forks: if wire::declared(session.fork) { Forks::AtTheEnd } else { Forks::Nowhere },
+        forks: match (wire::declared(session.fork), wire::declared(holdfast.turns)) {
+            (true, true) => Forks::AtTurns,
+            (true, false) => Forks::AtTheEnd,
+            (false, _) => Forks::Nowhere,
+        },
         ..Capabilities::NONE
     };
     open(spec, capabilities)
@@ -193,7 +198,9 @@ fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEv
     let SessionSpec { cwd, handle, fork_of, history, model, mode, .. } = spec;
     let opening = match &handle {
         None if fork_of.is_some() => match capabilities.forks {
-            Forks::AtTheEnd => Opening::Fork(Replay::default()),
+            Forks::AtTheEnd | Forks::AtTurns | Forks::AtTurnsInMemory => {
+                Opening::Fork(Replay::default())
+            }
             Forks::Nowhere => {
                 let text = "This agent cannot fork a session any more.";
                 return failed(StartFault::AgentRefused, text.to_owned());
@@ -210,10 +217,14 @@ fn open(spec: SessionSpec, capabilities: Capabilities) -> (Stage, Vec<ProviderEv
             return failed(StartFault::SessionNotFound, text.to_owned());
         }
     };
+    let (fork_of, until) = fork_of.map_or((None, None), |of| (Some(of.session), of.until));
     let asked = handle.or(fork_of);
     let mut params = json!({ "cwd": cwd, "mcpServers": [] });
     if let (Some(handle), Some(params)) = (&asked, params.as_object_mut()) {
         params.insert("sessionId".to_owned(), json!(handle.leaf));
+        if let (Opening::Fork(_), Some(until)) = (&opening, until) {
+            params.insert("_meta".to_owned(), json!({ "holdfast": { "until": until } }));
+        }
     }
     let method = match opening {
         Opening::New => "session/new",

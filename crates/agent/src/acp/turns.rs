@@ -2,6 +2,7 @@
 //! And what replies of the agent are expected at all.
 
 use holdfast_core::ids::FrameNo;
+use holdfast_core::limits::MARK_BYTES_MAX;
 use holdfast_core::provider::{ProviderEvent, TurnEnd, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -240,8 +241,11 @@ impl State {
             (None, _) => (TurnEnd::Completed, Some("The agent ended without a reason.".into())),
         };
         let usage = usage(&told);
+        let holdfast = told.meta.and_then(|meta| meta.holdfast);
+        let mark = holdfast.and_then(|meta| meta.turn);
+        let mark = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX);
         self.end_turn(how, out);
-        out.push(ProviderEvent::TurnEnded { how, usage, text });
+        out.push(ProviderEvent::TurnEnded { how, usage, text, mark });
     }
 
     fn message_failed(&mut self, message: &InFlight, fault: &Fault, out: &mut Vec<ProviderEvent>) {
@@ -255,7 +259,7 @@ impl State {
         let stopped = message.stopped == Stopped::Yes && fault.cancelled();
         let how = if stopped { TurnEnd::Interrupted } else { TurnEnd::Failed };
         self.end_turn(how, out);
-        out.push(ProviderEvent::TurnEnded { how, usage: None, text: Some(text) });
+        out.push(ProviderEvent::TurnEnded { how, usage: None, text: Some(text), mark: None });
     }
 
     /// Ends what belongs to a turn.

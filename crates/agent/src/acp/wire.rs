@@ -40,7 +40,14 @@ wire! {
 }
 wire! {
     /// What the demo agent adds.
-    HoldfastMeta<'a> { kind: Raw<'a>, task_stop as "taskStop": Raw<'a> }
+    HoldfastMeta<'a> {
+        kind: Raw<'a>,
+        task_stop as "taskStop": Raw<'a>,
+        // It names the ends of its turns, and forks a session at one.
+        turns: Raw<'a>,
+        // The name of the end of this turn.
+        turn: Text,
+    }
 }
 wire! {
     /// A piece of a terminal's output that comes beside a tool call.

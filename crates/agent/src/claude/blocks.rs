@@ -209,6 +209,7 @@ impl State {
         let failed = told.error.is_some() || is_true(told.api_error);
         if main {
             self.says(Word::Main, out);
+            self.turns.spoke(frame.uuid.as_deref());
             if !failed {
                 self.turns.read(message.usage.as_ref());
             }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use holdfast_core::ids::AttemptId;
-use holdfast_core::provider::Handle;
+use holdfast_core::provider::{Handle, Trunk};
 
 use super::ids;
 
@@ -22,6 +22,8 @@ pub enum Begin {
     Fork {
         /// The session.
         of: String,
+        /// The last message of the model that the copy has; none where it has all of them.
+        until: Option<String>,
         /// The id of the copy.
         id: String,
     },
@@ -44,18 +46,20 @@ impl Begin {
     pub fn of(
         attempt: AttemptId,
         handle: Option<&Handle>,
-        fork_of: Option<&Handle>,
+        fork_of: Option<&Trunk>,
         holds: u64,
         file: File,
     ) -> Self {
         let own = ids::session_id(attempt);
+        let fork = |of: &Trunk, id| {
+            let Trunk { session, until } = of.clone();
+            Self::Fork { of: session.leaf, until, id }
+        };
         match (handle, fork_of, file) {
-            (None, Some(of), _) => Self::Fork { of: of.leaf.clone(), id: own },
+            (None, Some(of), _) => fork(of, own),
             (None, None, _) => Self::New(own),
             // A copy is written down only with its first message.
-            (Some(copy), Some(of), File::Missing) => {
-                Self::Fork { of: of.leaf.clone(), id: copy.leaf.clone() }
-            }
+            (Some(copy), Some(of), File::Missing) => fork(of, copy.leaf.clone()),
             (Some(handle), _, File::Missing) if holds == 0 => Self::New(handle.leaf.clone()),
             (Some(handle), _, File::There | File::Missing) => Self::Resume(handle.leaf.clone()),
         }
@@ -81,8 +85,11 @@ pub fn arguments(begin: &Begin, model: Option<&str>, mode: Option<&str>) -> Vec<
     match begin {
         Begin::New(id) => all.extend(["--session-id", id]),
         Begin::Resume(id) => all.extend(["--resume", id]),
-        Begin::Fork { of, id } => {
+        Begin::Fork { of, until, id } => {
             all.extend(["--resume", of, "--fork-session", "--session-id", id]);
+            if let Some(until) = until {
+                all.extend(["--resume-session-at", until]);
+            }
         }
     }
     if let Some(model) = model {
@@ -130,13 +137,16 @@ mod tests {
         ] {
             assert_eq!(Begin::of(attempt, handle, None, holds, file), begin, "{holds} {file:?}");
         }
-        let fork = Begin::of(attempt, None, Some(&handle), 0, File::Missing);
-        assert_eq!(fork, Begin::Fork { of: "s".to_owned(), id: ids::session_id(attempt) });
-        let forked = Begin::of(attempt, Some(&handle), Some(&handle), 1, File::There);
+        let until = Some("m".to_owned());
+        let trunk = Trunk { session: handle.clone(), until: until.clone() };
+        let copied = |id| Begin::Fork { of: "s".to_owned(), until: until.clone(), id };
+        let fork = Begin::of(attempt, None, Some(&trunk), 0, File::Missing);
+        assert_eq!(fork, copied(ids::session_id(attempt)));
+        let forked = Begin::of(attempt, Some(&handle), Some(&trunk), 1, File::There);
         assert_eq!(forked, Begin::Resume("s".to_owned()), "once");
         let copy = Handle { root: "c".to_owned(), leaf: "c".to_owned() };
-        let again = Begin::of(attempt, Some(&copy), Some(&handle), 1, File::Missing);
-        assert_eq!(again, Begin::Fork { of: "s".to_owned(), id: "c".to_owned() });
+        let again = Begin::of(attempt, Some(&copy), Some(&trunk), 1, File::Missing);
+        assert_eq!(again, copied("c".to_owned()));
     }
 
     #[test]
@@ -156,7 +166,10 @@ mod tests {
             line(&resume, None, Some("bypassPermissions")),
             "--resume s --allow-dangerously-skip-permissions --permission-mode bypassPermissions"
         );
-        let fork = Begin::Fork { of: "s".to_owned(), id: "f".to_owned() };
-        assert_eq!(line(&fork, None, None), "--resume s --fork-session --session-id f");
+        let fork = |until| Begin::Fork { of: "s".to_owned(), until, id: "f".to_owned() };
+        assert_eq!(line(&fork(None), None, None), "--resume s --fork-session --session-id f");
+        let at = fork(Some("m".to_owned()));
+        let words = "--resume s --fork-session --session-id f --resume-session-at m";
+        assert_eq!(line(&at, None, None), words);
     }
 }

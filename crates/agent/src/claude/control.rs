@@ -190,7 +190,7 @@ impl State {
             retune: true,
             keeps_prompts: true,
             change_input: true,
-            forks: Forks::AtTheEnd,
+            forks: Forks::AtTurnsInMemory,
         };
         let handle = self.handle();
         out.push(ProviderEvent::Ready { handle, capabilities, model: None, mode });

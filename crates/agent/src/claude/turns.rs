@@ -2,6 +2,7 @@
 //! which turn runs that nobody's message opened.
 
 use holdfast_core::ids::FrameNo;
+use holdfast_core::limits::MARK_BYTES_MAX;
 use holdfast_core::provider::{Proof, ProviderEvent, TurnEnd, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,9 @@ pub(super) struct Turns {
     cost: Option<u64>,
     /// Tokens of the conversation as the model read it last.
     context: Option<u64>,
+    /// The id of the last message of the model in this turn: the CLI can go back to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spoken: Option<String>,
 }
 
 impl Turns {
@@ -123,6 +127,11 @@ impl Turns {
         if read > 0 {
             self.context = Some(read);
         }
+    }
+
+    /// The model has said something in the main conversation.
+    pub(super) fn spoke(&mut self, id: Option<&str>) {
+        self.spoken = id.filter(|id| id.len() <= MARK_BYTES_MAX).map(str::to_owned);
     }
 
     /// The host is told of a turn: nobody has wanted this one to end.
@@ -281,13 +290,14 @@ impl State {
         let usage = self.turns.usage(told);
         let interrupted = std::mem::take(&mut self.turns.interrupted);
         let running = std::mem::take(&mut self.turns.running);
+        let mark = self.turns.spoken.take();
         self.turns.messages.retain(|message| message.way != Way::Taken);
         if running == Running::No {
             return self.end_turn(out);
         }
         let (how, text) = end(told, subtype, interrupted);
         self.end_turn(out);
-        out.push(ProviderEvent::TurnEnded { how, usage, text });
+        out.push(ProviderEvent::TurnEnded { how, usage, text, mark });
     }
 }
 

@@ -96,7 +96,7 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
     if spec.cwd.len() > CWD_BYTES_MAX {
         Some("directory")
     } else if over(spec.handle.as_ref().map(|handle| &handle.leaf), THREAD_ID_BYTES_MAX)
-        || over(spec.fork_of.as_ref().map(|handle| &handle.leaf), THREAD_ID_BYTES_MAX)
+        || over(spec.fork_of.as_ref().map(|of| &of.session.leaf), THREAD_ID_BYTES_MAX)
     {
         Some("session id")
     } else if over(spec.model.as_ref(), CHOICE_BYTES_MAX) {
@@ -144,7 +144,12 @@ fn open(spec: SessionSpec) -> (Stage, Vec<ProviderEvent>) {
     params.extend(spec.mode.as_deref().and_then(mode::at_start).unwrap_or_default());
     let (method, thread) = match (&spec.handle, &spec.fork_of) {
         (Some(handle), _) => ("thread/resume", Some(handle)),
-        (None, Some(handle)) => ("thread/fork", Some(handle)),
+        (None, Some(of)) => {
+            if let Some(turn) = &of.until {
+                params.insert("lastTurnId".to_owned(), json!(turn));
+            }
+            ("thread/fork", Some(&of.session))
+        }
         (None, None) => ("thread/start", None),
     };
     if let Some(handle) = thread {
@@ -245,7 +250,7 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
         retune: true,
         change_input: false,
         keeps_prompts: true,
-        forks: Forks::AtTheEnd,
+        forks: Forks::AtTurns,
     };
     let mut events = Vec::new();
     let mut mode = settings.mode();

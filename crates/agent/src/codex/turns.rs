@@ -2,6 +2,7 @@
 //! And what replies of the agent are expected at all.
 
 use holdfast_core::ids::{FrameNo, MessageId};
+use holdfast_core::limits::MARK_BYTES_MAX;
 use holdfast_core::provider::{ProviderEvent, TurnEnd, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -271,7 +272,9 @@ impl State {
         }
         let usage = std::mem::take(&mut self.turns.usage);
         let usage = Some(usage).filter(|usage| *usage != Usage::default());
-        out.push(ProviderEvent::TurnEnded { how, usage, text });
+        // A turn is known by its own id, however it ended.
+        let mark = Some(turn).filter(|turn| turn.len() <= MARK_BYTES_MAX);
+        out.push(ProviderEvent::TurnEnded { how, usage, text, mark });
     }
 
     /// What becomes of the messages of a turn that has ended.

@@ -10,7 +10,7 @@ use super::evidence::LOGGED_LINE_BYTES_MAX;
 use super::left::Left;
 use super::lock;
 use super::session::{Busy, Session};
-use super::settings::{Cancelling, Loading};
+use super::settings::{Cancelling, Loading, TurnEnds};
 use super::store::{Record, StoreError};
 use super::turn::{self, Prompt, Turn};
 
@@ -150,6 +150,10 @@ fn initialize(agent: &Agent, params: &Value) -> Value {
                 "embeddedContext": true,
             },
             "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "fork": {} },
+            "_meta": { "holdfast": match agent.settings.turn_ends {
+                TurnEnds::Named => json!({ "turns": {} }),
+                TurnEnds::Nameless => json!({}),
+            } },
         },
         "authMethods": [],
         "agentInfo": {
@@ -198,18 +202,25 @@ fn reopen(agent: &Agent, params: &Value, replay: Replay) -> Result<Value, Refusa
     Ok(json!({}))
 }
 
-/// A new session that begins with all that another one holds, shown as it is copied.
+/// A new session that begins with all that another one holds, or with that up to the end of a turn, shown
+/// as it is copied.
 fn fork(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
     let (from, cwd) = (text(params, "sessionId")?, text(params, "cwd")?);
     if !cwd.starts_with('/') {
         return Err(Refusal::new(INVALID_PARAMS, "cwd must be an absolute path"));
     }
+    let until = params.pointer("/_meta/holdfast/until").and_then(Value::as_str);
+    let until = until.map(|turn| turn.parse::<u64>());
+    let until = until.transpose().map_err(|_| Refusal::new(INVALID_PARAMS, "no such turn"))?;
     let mut records = Vec::new();
     agent.store.open(from, |record| records.push(record))?;
     let id = agent.new_id("demo");
     let mut file = agent.store.create(&id, cwd)?;
     let mut seen = 0;
     for record in records {
+        if matches!(record, Record::User { .. }) && until.is_some_and(|until| seen >= until) {
+            break;
+        }
         match record {
             // What the other session is at stays its own.
             Record::Opened { .. }
@@ -223,6 +234,8 @@ fn fork(agent: &Agent, params: &Value) -> Result<Value, Refusal> {
         file.append(&record)?;
         show(agent, &id, &record);
     }
+    // Nothing of the copy is left undone.
+    file.append(&Record::Ended)?;
     agent.keep(Session::new(id.clone(), file, seen, Left::default()));
     Ok(json!({ "sessionId": id }))
 }

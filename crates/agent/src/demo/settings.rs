@@ -34,6 +34,13 @@ pub(super) enum Cancelling {
     Ignored,
 }
 
+/// Whether the ends of turns have names, at which a session can be forked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TurnEnds {
+    Named,
+    Nameless,
+}
+
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) role: Role,
@@ -45,6 +52,7 @@ pub(super) struct Settings {
     pub(super) die_at_start: Option<i32>,
     pub(super) loading: Loading,
     pub(super) cancelling: Cancelling,
+    pub(super) turn_ends: TurnEnds,
 }
 
 impl Settings {
@@ -77,6 +85,10 @@ impl Settings {
             cancelling: match get("HOLDFAST_DEMO_IGNORE_CANCEL") {
                 Some(_) => Cancelling::Ignored,
                 None => Cancelling::Works,
+            },
+            turn_ends: match get("HOLDFAST_DEMO_NAME_NO_TURNS") {
+                Some(_) => TurnEnds::Nameless,
+                None => TurnEnds::Named,
             },
         }
     }

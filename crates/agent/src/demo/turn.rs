@@ -11,6 +11,7 @@ use super::agent::Agent;
 use super::directive::{self, Directive};
 use super::lock;
 use super::session::Session;
+use super::settings::TurnEnds;
 use super::store::Record;
 
 /// Why a turn ends before its last directive is done.
@@ -136,10 +137,14 @@ pub(super) fn run(agent: &Arc<Agent>, session: &Arc<Session>, turn: &Arc<Turn>, 
     for report in session.end() {
         session.say(agent, &report);
     }
+    let name = match agent.settings.turn_ends {
+        TurnEnds::Named => Some(session.seen()),
+        TurnEnds::Nameless => None,
+    };
     match ended {
-        Ok(()) => agent.out.result(&prompt.request, &stopped("end_turn", &prompt.text)),
+        Ok(()) => agent.out.result(&prompt.request, &stopped("end_turn", &prompt.text, name)),
         Err(Cut::Cancelled) => {
-            agent.out.result(&prompt.request, &stopped("cancelled", &prompt.text));
+            agent.out.result(&prompt.request, &stopped("cancelled", &prompt.text, name));
         }
         Err(Cut::Error(code)) => error_as_told(agent, &prompt.request, code),
     }
@@ -149,11 +154,13 @@ pub(super) fn error_as_told(agent: &Agent, request: &Value, code: i64) {
     agent.out.error(request, code, &format!("told to answer with error {code}"));
 }
 
-/// The result of a prompt; the figures are the prompt's words, as good as any for a demo.
-fn stopped(reason: &str, text: &str) -> Value {
+/// The result of a prompt; the figures are the prompt's words, as good as any for a demo. The end of the
+/// turn is named by how many messages of the user's there were.
+fn stopped(reason: &str, text: &str, name: Option<u64>) -> Value {
     let input = text.split_whitespace().count();
     json!({
         "stopReason": reason,
         "usage": { "inputTokens": input, "outputTokens": 1, "totalTokens": input + 1 },
+        "_meta": { "holdfast": { "turn": name.map(|name| name.to_string()) } },
     })
 }

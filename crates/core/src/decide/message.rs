@@ -81,7 +81,7 @@ pub(super) fn check_text(field: &str, text: &str, empty: Empty) -> Result<(), Re
     Ok(())
 }
 
-fn may_accept(d: &Draft<'_>) -> Result<(), Refusal> {
+pub(super) fn may_accept(d: &Draft<'_>) -> Result<(), Refusal> {
     if d.chat.head.life != Life::Open {
         let text = "The chat is closed. Open it again to send a message.";
         return Err(Refusal::new(Code::ChatClosed, text));
@@ -192,7 +192,7 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
     };
     if outstanding.state == Delivery::Taken {
         // After the take-up an error is a failed turn, not a refusal.
-        turn::ended(d, TurnEnd::Failed, None, Some(text));
+        turn::ended(d, TurnEnd::Failed, None, Some(text), None);
         return;
     }
     let message = outstanding.message;

@@ -3,6 +3,7 @@
 
 mod attachment;
 mod attempt;
+mod back;
 mod chat;
 mod death;
 mod fork;
@@ -289,7 +290,7 @@ impl Scene {
     }
 
     pub(super) fn ends(&mut self, how: TurnEnd) -> &mut Self {
-        self.says(ProviderEvent::TurnEnded { how, usage: None, text: None })
+        self.says(ProviderEvent::TurnEnded { how, usage: None, text: None, mark: None })
     }
 
     /// The message at the agent is taken, and its turn runs to its end.

@@ -3,11 +3,13 @@
 use super::{Draft, prompt};
 use crate::activity::Activity;
 use crate::fact::{Evidence, Fact, Paused};
+use crate::fork::TurnPlace;
 use crate::frame::Outgoing;
-use crate::head::Delivery;
+use crate::head::{Delivery, Head};
 use crate::ids::{ItemId, MessageId, TaskId, TurnId};
 use crate::input::Reply;
 use crate::item::{Body, ItemKind, Notice, Role};
+use crate::limits::MARK_BYTES_MAX;
 use crate::provider::{TaskEnd, TurnEnd, Usage};
 use crate::refusal::{Code, Refusal};
 
@@ -33,7 +35,13 @@ pub(super) fn close_own(d: &mut Draft<'_>, evidence: Evidence) {
     }
 }
 
-pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text: Option<String>) {
+pub(super) fn ended(
+    d: &mut Draft<'_>,
+    how: TurnEnd,
+    usage: Option<Usage>,
+    text: Option<String>,
+    mark: Option<String>,
+) {
     let Some(turn) = d.chat.head.turn else { return };
     let how = match how {
         // An agent may say that it finished although it was told to stop.
@@ -49,6 +57,10 @@ pub(super) fn ended(d: &mut Draft<'_>, how: TurnEnd, usage: Option<Usage>, text:
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
     }
     d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
+    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX) {
+        let Head { places: at, session_messages: messages, .. } = d.chat.head;
+        d.push(Fact::TurnMarked(TurnPlace { turn: turn.id, at, mark, messages }));
+    }
     let taken = d.chat.head.outstanding.as_ref().filter(|o| o.state == Delivery::Taken);
     if let Some(message) = taken.map(|outstanding| outstanding.message) {
         d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });

@@ -10,6 +10,7 @@
 )]
 
 mod asks;
+mod back;
 mod lab;
 mod lives;
 mod odds;

@@ -19,7 +19,7 @@ use std::time::Duration;
 use holdfast_core::fact::Secret;
 use holdfast_core::ids::{AttemptId, ChatId, Position};
 use holdfast_core::input::KeeperEvent;
-use holdfast_core::provider::Handle;
+use holdfast_core::provider::{Handle, Trunk};
 use holdfast_keeper::Record;
 use holdfast_keeper::registry::AttemptDir;
 use tokio::sync::{oneshot, watch};
@@ -70,7 +70,7 @@ pub struct StartSpec {
     /// The agent's session, where the chat has one.
     pub handle: Option<Handle>,
     /// The other session that its first one is a copy of, where it is.
-    pub fork_of: Option<Handle>,
+    pub fork_of: Option<Trunk>,
     /// How many messages that session holds at most.
     pub holds: u64,
     /// The model that the chat wants.

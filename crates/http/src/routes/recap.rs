@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use holdfast_core::fact::Author;
 use holdfast_core::ids::ChatId;
-use holdfast_core::item::{Body, CallState, Field, Role};
+use holdfast_core::item::{Body, CallState, Field, Notice, Role};
 use holdfast_core::limits::{MESSAGE_BYTES_MAX, PAGE_ITEMS_MAX};
 use holdfast_core::recap::{Line, Speaker, recap};
 use holdfast_core::refusal::{Code, Refusal};
@@ -50,10 +50,12 @@ pub(super) async fn proposed(app: &App, chat: ChatId) -> Result<String, QueryErr
     let carries_on = app.store.offer(chat).await?.is_some();
     let mut lines = Vec::new();
     let mut from = PageFrom::Newest;
+    let mut there = u64::MAX;
     for _ in 0..PAGES_MAX {
         let page = app.store.items(chat, from, PAGE_ITEMS_MAX).await?;
         let Some(first) = page.first().map(|row| row.place) else { break };
-        lines.extend(page.into_iter().rev().filter_map(line));
+        let told = page.into_iter().rev().filter(|row| counts(row, &mut there));
+        lines.extend(told.filter_map(line));
         from = PageFrom::Before(first);
     }
     Ok(recap(lines, carries_on))
@@ -71,6 +73,16 @@ pub(super) fn unread(fault: &QueryError) -> Refusal {
             "The transcript could not be read for a recap. Give one of your own.",
         ),
     }
+}
+
+/// Whether an item counts, looking back: what the chat has left behind does not. `there` is the last place
+/// that does, as far as has been looked.
+fn counts(row: &ItemRow, there: &mut u64) -> bool {
+    let counts = row.place <= *there;
+    if let (true, Body::Notice(Notice::WentBack { to })) = (counts, &row.body) {
+        *there = *to;
+    }
+    counts
 }
 
 /// What an item adds to a recap. What the host said adds nothing, and neither does a message that

@@ -56,6 +56,9 @@ pub(crate) struct Item {
     closed: bool,
     /// How often it changed.
     version: u64,
+    /// Whether a turn ends with it at a place that the agent can be taken back to: another chat can begin
+    /// here, and this one go on from here.
+    turn_end: bool,
 }
 
 /// How far a message to the agent is.
@@ -158,6 +161,9 @@ struct Told {
     /// Of a fork: the other chat.
     #[schema(value_type = Option<ids::ChatId>)]
     chat: Option<ChatId>,
+    /// Of a way back: the `seq` of the last item that counts. What is between that and this is left
+    /// behind.
+    to: Option<u64>,
 }
 
 impl Item {
@@ -186,6 +192,7 @@ impl Item {
             reason: None,
             closed: row.closed,
             version: row.version,
+            turn_end: row.ends_turn,
         };
         match row.body {
             // Their states are rows of their own, and are in the item already.
@@ -288,8 +295,15 @@ fn step(entry: PlanEntry) -> Step {
 
 impl Told {
     fn of(notice: Notice) -> Self {
-        let plain =
-            |kind| Self { kind, cause: None, code: None, tried: None, tries: None, chat: None };
+        let plain = |kind| Self {
+            kind,
+            cause: None,
+            code: None,
+            tried: None,
+            tries: None,
+            chat: None,
+            to: None,
+        };
         match notice {
             Notice::Stopped { cause } => {
                 Self { cause: Some(words::cause(cause)), ..plain(words::NoticeKind::Stopped) }
@@ -312,6 +326,7 @@ impl Told {
             Notice::Forked { from } => {
                 Self { chat: Some(from), ..plain(words::NoticeKind::Forked) }
             }
+            Notice::WentBack { to } => Self { to: Some(to), ..plain(words::NoticeKind::WentBack) },
             Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
         }
     }

@@ -276,6 +276,7 @@ impl OneResult {
                 | Reply::Row
                 | Reply::Chosen { .. }
                 | Reply::Opened { .. }
+                | Reply::Rewound { .. }
                 | Reply::Accepted { .. }
                 | Reply::Attached(_)
                 | Reply::Answered { .. }

@@ -32,6 +32,10 @@ pub(crate) struct Turn {
     ended_at: Option<Time>,
     /// What it took, where the agent tells.
     usage: Option<Tokens>,
+    /// The `seq` of the last item at its end, where the agent can be taken back to that.
+    ends_at: Option<u64>,
+    /// Whether the chat went back to an earlier place since: the agent knows nothing of it any more.
+    left_behind: bool,
 }
 
 /// What a turn took.
@@ -81,6 +85,8 @@ impl Turn {
             started_at: rfc3339(row.started_at),
             ended_at: ended.map(|end| rfc3339(end.at)),
             usage: row.ended.and_then(|end| end.usage).map(tokens),
+            ends_at: row.place.filter(|_| !row.left_behind).map(|place| place.at),
+            left_behind: row.left_behind,
         }
     }
 }

@@ -50,8 +50,9 @@ words! {
     /// How the end of a turn is known.
     Evidence = evidence(fact::Evidence) { Agent AgentStore Person Message Quiet Death }
     /// What an agent can do beyond turns: bring a session back with its history or without it, take a
-    /// message into a running turn, end one task, fork its session where it is.
-    Capability { Load Resume Steer StopTask Fork }
+    /// message into a running turn, end one task, fork its session where it is; fork it at the end of an
+    /// earlier turn, and go back to one.
+    Capability { Load Resume Steer StopTask Fork Rewind }
     /// Why a message was not taken up.
     RefusedWhy { Rejected NotWritten NotInStore }
     /// What an entry of a transcript is.
@@ -89,7 +90,7 @@ words! {
     /// What the host tells in a transcript.
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
-        MessageLost LineSkipped Forked ForkHoldsMore Retrying AgentSays SettingRefused
+        MessageLost LineSkipped Forked ForkHoldsMore WentBack Retrying AgentSays SettingRefused
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }
@@ -107,7 +108,12 @@ words! {
 pub(crate) fn capabilities(of: provider::Capabilities) -> Vec<Capability> {
     let fork = match of.forks {
         provider::Forks::AtTheEnd => true,
+        provider::Forks::AtTurns | provider::Forks::AtTurnsInMemory => true,
         provider::Forks::Nowhere => false,
+    };
+    let rewind = match of.forks {
+        provider::Forks::AtTurns | provider::Forks::AtTurnsInMemory => true,
+        provider::Forks::AtTheEnd | provider::Forks::Nowhere => false,
     };
     [
         (of.load, Capability::Load),
@@ -115,6 +121,7 @@ pub(crate) fn capabilities(of: provider::Capabilities) -> Vec<Capability> {
         (of.steer, Capability::Steer),
         (of.stop_task, Capability::StopTask),
         (fork, Capability::Fork),
+        (rewind, Capability::Rewind),
     ]
     .into_iter()
     .filter_map(|(able, word)| able.then_some(word))

@@ -325,7 +325,9 @@ impl Host for Fake {
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
         let this = self.clone();
         async move {
-            let fork = match this.act(chat, Command::Fork { at }, Caller::default()).await? {
+            let (turn, attachments) = (None, Vec::new());
+            let fork = Command::Fork { at, turn, attachments };
+            let fork = match this.act(chat, fork, Caller::default()).await? {
                 Reply::Forkable { fork } => fork,
                 other => return Ok(other),
             };

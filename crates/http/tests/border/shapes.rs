@@ -139,7 +139,7 @@ async fn turns_and_their_receipt() {
     let border = Border::new();
     let (host, chat) = (&border.host, working(&border).await);
     let usage = Some(Usage { input_tokens: Some(5), ..Usage::default() });
-    let ended = ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage, text: None };
+    let ended = ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage, text: None, mark: None };
     host.says(chat, ended).await;
     let path = format!("/api/v1/chats/{chat}/messages");
     let accepted = border.post(&path, json!({"text": "again"})).await.json();

@@ -1,7 +1,7 @@
 //! A fork shows what the other chat had, and keeps it whatever becomes of that one.
 
 use holdfast_core::fact::{Author, Evidence, Fact, Place};
-use holdfast_core::fork::{Fork, ForkedFile};
+use holdfast_core::fork::{Fork, ForkedFile, TurnPlace};
 use holdfast_core::ids::{ItemId, PromptId, TurnId};
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, Row, ToolCall};
 use holdfast_core::limits::{FORK_BYTES_MAX, FORK_ITEMS_MAX};
@@ -9,8 +9,9 @@ use holdfast_core::provider::{Asked, Handle, PromptKind, TurnEnd};
 
 use super::Backend;
 use super::attachments::{attach, names, same_as_loaded};
-use super::pen::{Pen, accepted, message_id, opened};
+use super::pen::{Pen, accepted, chat_id, message_id, opened};
 use crate::change::What;
+use crate::query::Store;
 use crate::rows::{MessageState, PageFrom, PromptStatus};
 
 /// What a fork of this chat at its end begins with.
@@ -20,6 +21,8 @@ fn fork_of(pen: &Pen) -> Fork {
         from: pen.id,
         at: head.places,
         handle: Handle { root: "r".to_owned(), leaf: "r".to_owned() },
+        until: None,
+        unreached: 0,
         messages: 1,
         attempts: head.attempts,
         turns: head.turns,
@@ -195,4 +198,86 @@ pub(super) async fn a_fork_has_the_attachments_that_its_messages_name(mut b: imp
         b.reopen();
         to.store = b.store();
     }
+}
+
+pub(super) async fn the_end_of_a_turn_is_a_place_until_it_is_left_behind(mut b: impl Backend) {
+    let mut pen = Pen::open(b.store(), 1).await;
+    pen.start().await;
+    let (how, evidence) = (TurnEnd::Completed, Evidence::Agent);
+    let mut ends = Vec::new();
+    for n in 1..=3_u32 {
+        let turn = TurnId(n);
+        pen.put([Fact::TurnOpened { turn, message: None }]).await;
+        let item = ItemId::new(1, n);
+        let (kind, role) = (ItemKind::Message, Role::Agent);
+        let place = pen.chat.head.places + 1;
+        pen.put([Fact::ItemAdded { item, place, kind, role, turn: Some(turn) }]).await;
+        let (mark, messages) = (format!("u{n}"), u64::from(n));
+        let place = TurnPlace { turn, at: place, mark, messages };
+        let ended = Fact::TurnEnded { turn, how, evidence, usage: None };
+        // The second has no name.
+        let named = (n != 2).then(|| Fact::TurnMarked(place.clone()));
+        let told = pen.put([vec![ended], named.into_iter().collect()].concat()).await;
+        let told = b.store().changes(told.changes().start - 1, 9).await.unwrap();
+        assert_eq!(told.iter().any(|change| change.what == What::Item(item)), n != 2, "{n}");
+        ends.push(place);
+    }
+    let store = b.store();
+    for (at, place) in [
+        (ends[0].at - 1, None),
+        (ends[0].at, Some(&ends[0])),
+        (ends[2].at - 1, Some(&ends[0])),
+        (ends[2].at, Some(&ends[2])),
+        (u64::MAX, Some(&ends[2])),
+    ] {
+        assert_eq!(store.turn_place(pen.id, at).await.unwrap().as_ref(), place, "{at}");
+    }
+    let shown = async |store: &dyn Store, chat| {
+        let items = store.items(chat, PageFrom::Newest, 9).await.unwrap();
+        items.iter().map(|item| item.ends_turn).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&*store, pen.id).await, [true, false, true]);
+
+    let handle = Handle { root: "r".to_owned(), leaf: "r".to_owned() };
+    pen.put([Fact::ChatRewound { to: ends[0].clone(), handle }]).await;
+    // Another chat that begins after that knows the same places.
+    let mut to = Pen::new(b.store(), 2);
+    to.put([opened(), Fact::ChatForked(fork_of(&pen))]).await;
+    for _ in 0..2 {
+        let store = b.store();
+        for chat in [pen.id, to.id] {
+            let last = store.turn_place(chat, u64::MAX).await.unwrap();
+            assert_eq!(last.as_ref(), Some(&ends[0]));
+            assert_eq!(shown(&*store, chat).await, [true, false, false]);
+            let turns = store.turns(chat, None, 9).await.unwrap();
+            let left: Vec<bool> = turns.iter().map(|turn| turn.left_behind).collect();
+            assert_eq!(left, [false, true, true]);
+        }
+        b.reopen();
+    }
+}
+
+pub(super) async fn a_file_goes_with_the_messages_that_are_shown(b: impl Backend) {
+    let mut pen = Pen::open(b.store(), 1).await;
+    let (both, late) = (attach(&mut pen, 1).await, attach(&mut pen, 2).await);
+    let (loose, waits) = (attach(&mut pen, 3).await, attach(&mut pen, 4).await);
+    pen.start().await;
+    let first = names(&mut pen, 7, &[&both]).await;
+    pen.hand(first, 1).await;
+    let after_first = pen.chat.head.places;
+    pen.put([Fact::MessageSettled { message: first, evidence: Evidence::Agent }]).await;
+    let second = names(&mut pen, 8, &[&late]).await;
+    pen.hand(second, 2).await;
+    // A file that waits once more was told all the same.
+    names(&mut pen, 9, &[&waits, &both]).await;
+    let store = b.store();
+    let files = async |at| {
+        let files = store.files_until(chat_id(1), at).await.unwrap();
+        files.into_iter().map(|file| (file.id, file.bytes, file.named)).collect::<Vec<_>>()
+    };
+    assert_eq!(files(0).await, []);
+    assert_eq!(files(after_first).await, [(both.id, both.bytes, first)]);
+    let all = [(both.id, both.bytes, first), (late.id, late.bytes, second)];
+    assert_eq!(files(pen.chat.head.places).await, all);
+    assert!(![waits.id, loose.id].iter().any(|id| all.iter().any(|(told, ..)| told == id)));
 }

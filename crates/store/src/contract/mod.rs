@@ -139,6 +139,8 @@ contract! {
         a_fork_copies_a_bounded_end,
         a_fork_shows_no_prompt_that_waits,
         a_chat_that_is_gone_is_not_forked,
+        the_end_of_a_turn_is_a_place_until_it_is_left_behind,
+        a_file_goes_with_the_messages_that_are_shown,
         a_fork_has_the_attachments_that_its_messages_name;
     feed:
         every_change_is_told_in_order,

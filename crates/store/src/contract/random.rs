@@ -6,12 +6,13 @@ use std::sync::Arc;
 use holdfast_core::activity::Leftover;
 use holdfast_core::fact::{Author, Death, Evidence, Fact, Place, RefusedWhy, WithdrawnWhy};
 use holdfast_core::fold::fold;
+use holdfast_core::fork::TurnPlace;
 use holdfast_core::frame::Answer;
 use holdfast_core::head::{Chat, Life};
 use holdfast_core::ids::{AttemptId, FrameNo, ItemId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, CallState, Field, ItemKind, Role, Row, ToolCall};
 use holdfast_core::offer::Failure;
-use holdfast_core::provider::{TaskEnd, TaskKind, TurnEnd};
+use holdfast_core::provider::{Handle, TaskEnd, TaskKind, TurnEnd};
 use holdfast_core::time::Micros;
 use proptest::prelude::*;
 
@@ -78,6 +79,15 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
         11 => Fact::MessageDoubted { message, asking: b % 2 == 0 },
         12 => Fact::MessageRequeued { message, place },
         13 => Fact::TurnOpened { turn: TurnId(head.turns + 1), message: Some(message) },
+        14 if b % 4 == 1 => {
+            let (at, mark, messages) = (head.places, format!("u{b}"), u64::from(a));
+            Fact::TurnMarked(TurnPlace { turn, at, mark, messages })
+        }
+        14 if b % 4 == 2 => {
+            let (at, mark, messages) = (head.places, format!("u{b}"), u64::from(a));
+            let handle = Handle { root: "r".to_owned(), leaf: "l".to_owned() };
+            Fact::ChatRewound { to: TurnPlace { turn, at, mark, messages }, handle }
+        }
         14 => Fact::TurnEnded { turn, how: TurnEnd::Completed, evidence, usage: None },
         15 => {
             let added = head.places + 1;

@@ -10,6 +10,7 @@ mod store;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
@@ -108,6 +109,12 @@ impl Store for Memory {
     }
     fn turn(&self, chat: ChatId, turn: TurnId) -> Answer<Option<TurnRow>> {
         self.ask(|store| store.turn(chat, turn))
+    }
+    fn turn_place(&self, chat: ChatId, at: u64) -> Answer<Option<TurnPlace>> {
+        self.ask(|store| store.turn_place(chat, at))
+    }
+    fn files_until(&self, chat: ChatId, at: u64) -> Answer<Vec<ForkedFile>> {
+        self.ask(|store| store.files_until(chat, at))
     }
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>> {
         self.ask(|store| store.message(chat, message))

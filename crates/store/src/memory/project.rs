@@ -160,6 +160,8 @@ fn apply_fact(
         Fact::TurnOpened { .. }
         | Fact::TurnClaimed { .. }
         | Fact::TurnEnded { .. }
+        | Fact::TurnMarked(_)
+        | Fact::ChatRewound { .. }
         | Fact::InterruptRequested { .. } => {
             return apply_turn(chat, unit, fact, touched);
         }
@@ -338,7 +340,15 @@ fn apply_turn(
         Fact::TurnOpened { turn, message } => {
             let (id, message, started_at) = (*turn, *message, unit.at);
             let seq = holdfast_core::ids::Seq(u64::try_from(chat.facts.len()).unwrap_or(u64::MAX));
-            let row = TurnRow { id, seq, message, started_at, ended: None };
+            let row = TurnRow {
+                id,
+                seq,
+                message,
+                started_at,
+                ended: None,
+                place: None,
+                left_behind: false,
+            };
             if chat.turns.insert(id, Arc::new(row)).is_some() {
                 return Err(CommitError::Refused(format!("{id} was opened before")));
             }
@@ -360,6 +370,20 @@ fn apply_turn(
                 let end = TurnEnded { how, evidence, at: unit.at, usage };
                 Arc::make_mut(row).ended = Some(end);
                 touched.add(What::Turn(*turn));
+            }
+        }
+        Fact::TurnMarked(place) => {
+            if let Some(row) = chat.turns.get_mut(&place.turn) {
+                Arc::make_mut(row).place = Some(place.clone());
+            }
+            touched.add(What::Turn(place.turn));
+            if let Some(item) = chat.items.get(&place.at) {
+                touched.add(What::Item(item.id));
+            }
+        }
+        Fact::ChatRewound { to, .. } => {
+            for (_, row) in chat.turns.range_mut(TurnId(to.turn.0.saturating_add(1))..) {
+                Arc::make_mut(row).left_behind = true;
             }
         }
         Fact::InterruptRequested { turn } => touched.add(What::Turn(*turn)),

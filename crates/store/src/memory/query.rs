@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::head::{Aside, Chat, Life, Queued};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, Field};
@@ -168,6 +169,28 @@ impl MemoryStore {
     #[must_use]
     pub fn turn(&self, chat: ChatId, turn: TurnId) -> Option<TurnRow> {
         self.here(chat)?.turns.get(&turn).map(|row| row.as_ref().clone())
+    }
+
+    #[must_use]
+    pub fn turn_place(&self, chat: ChatId, at: u64) -> Option<TurnPlace> {
+        let turns = self.here(chat)?.turns.values().rev().filter(|row| !row.left_behind);
+        turns.filter_map(|row| row.place.clone()).find(|place| place.at <= at)
+    }
+
+    #[must_use]
+    pub fn files_until(&self, chat: ChatId, at: u64) -> Vec<ForkedFile> {
+        let Some(chat) = self.here(chat) else { return Vec::new() };
+        let messages = chat.items.range(..=at).rev().filter_map(|(_, item)| match &item.body {
+            Body::Message { message } => chat.messages.get(message),
+            _ => None,
+        });
+        let messages: Vec<_> = messages.collect();
+        let file = |row: &AttachmentRow| {
+            let (id, bytes) = (row.attachment.id, row.attachment.bytes);
+            let named = messages.iter().find(|m| m.attachments.iter().any(|it| it.id == id))?;
+            Some(ForkedFile { id, bytes, named: named.id })
+        };
+        chat.attachments.iter().filter_map(file).collect()
     }
 
     #[must_use]
@@ -350,5 +373,8 @@ fn item_row(chat: &StoredChat, item: &Item) -> ItemRow {
         message,
         prompt,
         version: item.version,
+        ends_turn: item.turn.and_then(|turn| chat.turns.get(&turn)).is_some_and(|turn| {
+            !turn.left_behind && turn.place.as_ref().is_some_and(|it| it.at == item.place)
+        }),
     }
 }

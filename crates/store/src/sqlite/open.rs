@@ -25,12 +25,13 @@ const READER_CACHE_KIB: i64 = 2 * 1024;
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
 /// The scripts that lead from each version of the schema to the next.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
     include_str!("schema/004.sql"),
     include_str!("schema/005.sql"),
+    include_str!("schema/006.sql"),
 ];
 
 /// Why a store could not be opened.

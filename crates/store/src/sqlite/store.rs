@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
 use holdfast_core::time::Micros;
@@ -141,6 +142,12 @@ impl Store for Sqlite {
     }
     fn turn(&self, chat: ChatId, turn: TurnId) -> Answer<Option<TurnRow>> {
         self.ask_here(chat, move |db, key| read::turn(db, key, turn))
+    }
+    fn turn_place(&self, chat: ChatId, at: u64) -> Answer<Option<TurnPlace>> {
+        self.ask_here(chat, move |db, key| read::turn_place(db, key, at))
+    }
+    fn files_until(&self, chat: ChatId, at: u64) -> Answer<Vec<ForkedFile>> {
+        self.ask_here(chat, move |db, key| read::files_until(db, key, at))
     }
     fn message(&self, chat: ChatId, message: MessageId) -> Answer<Option<MessageRow>> {
         self.ask_chat(chat, move |db, key| read::message(db, key, message))

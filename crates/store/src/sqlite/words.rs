@@ -45,6 +45,7 @@ macro_rules! kinds {
 kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
     Fact::ChatForked(_) => "chat_forked",
+    Fact::ChatRewound { .. } => "chat_rewound",
     Fact::ChatTitled { .. } => "chat_titled",
     Fact::ChatPinned { .. } => "chat_pinned",
     Fact::ChatFiled { .. } => "chat_filed",
@@ -78,6 +79,7 @@ kinds! {
     Fact::TurnOpened { .. } => "turn_opened",
     Fact::TurnClaimed { .. } => "turn_claimed",
     Fact::TurnEnded { .. } => "turn_ended",
+    Fact::TurnMarked(_) => "turn_marked",
     Fact::InterruptRequested { .. } => "interrupt_requested",
     Fact::ItemAdded { .. } => "item_added",
     Fact::CallsAbandoned { .. } => "calls_abandoned",

@@ -91,7 +91,8 @@ fn a_resumed_session_has_no_history_to_ask() {
 }
 
 fn fork() -> SessionSpec {
-    SessionSpec { fork_of: known(History::Skip).handle, ..spec() }
+    let session = known(History::Skip).handle.unwrap();
+    SessionSpec { fork_of: Some(Trunk { session, until: None }), ..spec() }
 }
 
 #[test]

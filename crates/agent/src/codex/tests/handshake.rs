@@ -44,7 +44,7 @@ fn a_thread_is_begun_or_brought_back_with_what_the_chat_wants() {
             }),
         ),
         (
-            SessionSpec { fork_of: known().handle, ..spec() },
+            SessionSpec { fork_of: trunk(), ..spec() },
             "thread/fork",
             json!({ "cwd": "/w", "threadId": "T", "excludeTurns": true }),
         ),
@@ -86,7 +86,7 @@ fn a_start_that_fails_says_why() {
             "failed SessionNotFound no rollout found for thread id T\n",
         ),
         (
-            SessionSpec { fork_of: known().handle, ..spec() },
+            SessionSpec { fork_of: trunk(), ..spec() },
             "no rollout found for thread id T",
             "failed SessionNotFound no rollout found for thread id T\n",
         ),
@@ -141,7 +141,7 @@ fn another_thread_than_the_one_asked_for_is_a_fork() {
 
 #[test]
 fn a_thread_begins_as_a_copy_of_another() {
-    let (mut chat, told) = Chat::opening(&SessionSpec { fork_of: known().handle, ..spec() });
+    let (mut chat, told) = Chat::opening(&SessionSpec { fork_of: trunk(), ..spec() });
     assert_eq!(told, "wants thread/fork\n");
     let told = chat.said(&OPENED.replace("\"T\"", "\"F\""));
     assert!(told.starts_with("ready F "), "{told}");
@@ -153,4 +153,9 @@ fn what_is_told_before_the_thread_stands_is_passed_over() {
     let noise = r#"{"method":"configWarning","params":{"summary":"x"}}"#;
     assert_eq!(chat.told(&[noise, STARTED, SAY, ENDED]), "");
     assert!(chat.said(ASK).starts_with("reply 0 \"error\""));
+}
+
+/// The whole of the thread that is known.
+fn trunk() -> Option<Trunk> {
+    known().handle.map(|session| Trunk { session, until: None })
 }

@@ -97,7 +97,10 @@ fn a_start_that_asks_for_much_stays_within_the_bound() {
     let spec = SessionSpec {
         cwd: most(holdfast_core::limits::CWD_BYTES_MAX),
         handle: Some(Handle { root: most(512), leaf: most(128) }),
-        fork_of: Some(Handle { root: most(512), leaf: most(128) }),
+        fork_of: Some(Trunk {
+            session: Handle { root: most(512), leaf: most(128) },
+            until: Some(most(128)),
+        }),
         history: History::Ask,
         model: Some(most(512)),
         mode: Some(most(512)),

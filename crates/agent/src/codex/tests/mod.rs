@@ -11,7 +11,7 @@ mod taking;
 
 use holdfast_core::frame::{Answer, Outgoing};
 use holdfast_core::ids::{AttemptId, FrameNo, MessageId, PromptId, TaskId};
-use holdfast_core::provider::{Handle, ProviderEvent};
+use holdfast_core::provider::{Handle, ProviderEvent, Trunk};
 use serde_json::{Value, json};
 
 use crate::codec::{AgentKind, CodecState, Content, EncodeError, History, Inward, SessionSpec};

@@ -11,8 +11,8 @@ use crate::rows::word;
 pub(super) struct Fork {
     /// The chat.
     chat: String,
-    /// The place: the number of an item, as `chat tail --numbers` shows it. Where the chat is now, if
-    /// nothing is said.
+    /// The place: the number of an item, as `chat tail --numbers` shows it. With real agents the end of any
+    /// turn, which has a `*` there. Where the chat is now, if nothing is said.
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 }
@@ -31,6 +31,9 @@ impl Fork {
         if scene.out.is_json() {
             return scene.out.json(&row);
         }
+        scene.out.note(&format!(
+            "Another chat begins with what was said here up to entry {at}. This one stays as it is."
+        ));
         scene.out.line(word(&row, "id"))
     }
 }
@@ -40,7 +43,8 @@ impl Fork {
 pub(super) struct Rewind {
     /// The chat.
     chat: String,
-    /// The place: the number of an item, as `chat tail --numbers` shows it.
+    /// The place: the number of an item at the end of an earlier turn. `chat tail --numbers` shows it with a
+    /// `*`.
     #[arg(long, value_name = "SEQ")]
     at: u64,
     /// What is sent from there instead.
@@ -53,6 +57,14 @@ impl Rewind {
         let chat = scene.chat(&self.chat)?;
         let body = json!({ "at": self.at, "text": self.text });
         let answer = scene.client.post(&format!("/chats/{chat}/rewind"), &body)?;
-        scene.done(&answer, "Went back.")
+        let mut told = format!(
+            "The chat goes on from entry {}. What came after stays readable; the agent knows nothing of it \
+             any more. Files were not changed.",
+            self.at
+        );
+        if let Some(receipt) = answer["receipt"].as_str() {
+            told.push_str(&format!(" The message is kept ({receipt})."));
+        }
+        scene.done(&answer, &told)
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Go on with what follows, also when the host is replaced, until it is interrupted.
     #[arg(short, long)]
     follow: bool,
-    /// Show the number of each item.
+    /// Show the number of each item, with a `*` where the agent can be taken back to.
     #[arg(long)]
     numbers: bool,
 }

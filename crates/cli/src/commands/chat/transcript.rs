@@ -32,6 +32,8 @@ pub(super) struct Transcript<'a> {
     client: &'a Client,
     out: Out,
     numbers: bool,
+    /// What stands behind the number of an item: `*` where the agent can be taken back to it.
+    mark: char,
     /// What comes before this place is not shown, whatever becomes of it.
     floor: u64,
     /// By place: what was shown of it.
@@ -53,7 +55,8 @@ struct Shown {
 
 impl<'a> Transcript<'a> {
     pub(super) fn new(client: &'a Client, out: Out, numbers: bool) -> Self {
-        Self { client, out, numbers, floor: 0, shown: BTreeMap::new(), open: None, fresh: false }
+        let (shown, mark) = (BTreeMap::new(), ' ');
+        Self { client, out, numbers, mark, floor: 0, shown, open: None, fresh: false }
     }
 
     /// Nothing before this place is shown.
@@ -72,6 +75,7 @@ impl<'a> Transcript<'a> {
         if number(item, "seq") < self.floor {
             return Ok(());
         }
+        self.mark = if item["turn_end"] == true { '*' } else { ' ' };
         if self.out.is_json() { self.record(item) } else { self.tell(item) }?;
         while self.shown.len() > REMEMBERED_ITEMS_MAX {
             if let Some((place, _)) = self.shown.pop_first() {
@@ -171,7 +175,8 @@ impl<'a> Transcript<'a> {
     }
 
     fn name(&self, place: u64, name: &str) -> Result<(), Fault> {
-        let number = if self.numbers { format!("{place:>6}  ") } else { String::new() };
+        let mark = self.mark;
+        let number = if self.numbers { format!("{place:>6}{mark} ") } else { String::new() };
         self.out.piece(&format!("{number}{name:<NAME_COLUMNS$}"))
     }
 
@@ -365,6 +370,12 @@ fn notice(item: &Value) -> String {
             Some(chat) => format!("forked from {chat}"),
             None => "forked from another chat".to_owned(),
         },
+        "went_back" => {
+            format!(
+                "went back to entry {}; what is between that and here is left behind",
+                notice["to"]
+            )
+        }
         "fork_holds_more" => {
             "the other chat went on before its session was copied: the agent knows more than is \
                 shown here"

@@ -4,11 +4,17 @@ use super::*;
 use crate::effect::owes;
 use crate::fork::Fork;
 use crate::item::{Body, Notice};
+use crate::provider::Trunk;
+
+/// The wish for a fork at a place where no turn has a name.
+fn fork_at(at: u64) -> Command {
+    Command::Fork { at, turn: None, attachments: Vec::new() }
+}
 
 /// What another chat would begin with.
 fn forkable(scene: &mut Scene) -> Fork {
     let at = scene.chat.head.places;
-    scene.does(Command::Fork { at });
+    scene.does(fork_at(at));
     assert!(scene.last.is_empty(), "the chat that is forked stays as it is");
     match scene.reply.take() {
         Some(Reply::Forkable { fork }) => *fork,
@@ -61,7 +67,8 @@ fn a_fork_goes_on_where_the_other_chat_is() {
     assert_eq!(scene.chat.head.handle.as_ref().map(|h| h.root.as_str()), Some("copy"));
     assert_eq!(scene.chat.head.fork, None);
     let copied = |scene: &Scene| scene.chat.head.copied_from.clone();
-    assert_eq!(copied(&scene), Some(fork.handle.clone()), "no message is settled in the copy");
+    let whole = Trunk { session: fork.handle.clone(), until: None };
+    assert_eq!(copied(&scene), Some(whole), "no message is settled in the copy");
     let mut went_on = scene.clone();
     went_on.send("m1").runs();
     assert_eq!(copied(&went_on), None);
@@ -93,47 +100,30 @@ fn what_is_not_at_rest_is_not_forked() {
         }),
     ] {
         let at = scene.chat.head.places;
-        assert_eq!(scene.refused(Command::Fork { at }), Code::ChatBusy, "{name}");
+        assert_eq!(scene.refused(fork_at(at)), Code::ChatBusy, "{name}");
     }
 }
 
 #[test]
 fn an_agent_is_asked_only_for_what_it_can() {
     let mut starting = Scene::starting();
-    assert_eq!(starting.refused(Command::Fork { at: 0 }), Code::NotSupported);
+    assert_eq!(starting.refused(fork_at(0)), Code::NotSupported);
 
     let mut idle = Scene::idle();
     let places = idle.chat.head.places;
-    assert_eq!(idle.refused(Command::Fork { at: places - 1 }), Code::NotSupported);
+    assert_eq!(idle.refused(fork_at(places - 1)), Code::NotSupported);
 
     let mut scene = Scene::starting();
     scene.born().ready_as("root", Capabilities { forks: Forks::Nowhere, ..ABLE });
     scene.runs();
     let at = scene.chat.head.places;
-    assert_eq!(scene.refused(Command::Fork { at }), Code::NotSupported);
+    assert_eq!(scene.refused(fork_at(at)), Code::NotSupported);
 
     // What it can is known when its agent is gone, and when the chat is closed.
     idle.stop(StopWhy::Idle).dies();
     forkable(&mut idle);
     idle.does(Command::Close { leftovers: crate::input::Leftovers::End });
     forkable(&mut idle);
-}
-
-#[test]
-fn a_fork_has_the_files_of_what_the_agent_was_told() {
-    let mut scene = Scene::idle();
-    let (told, waits) = (attachment::file(1, 7), attachment::file(2, 8));
-    for file in [&told, &waits] {
-        scene.does(Command::Attach(file.clone()));
-    }
-    let person = (Author::Person, Send::Queue);
-    let command = scene.sending("m1", person, vec![told.id]);
-    scene.does(command).runs();
-    scene.does(Command::PauseQueue);
-    let command = scene.sending("m2", person, vec![waits.id]);
-    scene.does(command);
-    let files: Vec<_> = forkable(&mut scene).attachments.iter().map(|file| file.id).collect();
-    assert_eq!(files, [told.id]);
 }
 
 #[test]
@@ -144,7 +134,7 @@ fn a_session_that_was_left_is_not_forked() {
     let session = Session::Fresh { recap: "recap".to_owned() };
     scene.does(Command::Resume { recorded_at: None, choice: None, session, anyway: Anyway::No });
     let at = scene.chat.head.places;
-    assert_eq!(scene.refused(Command::Fork { at }), Code::NotSupported);
+    assert_eq!(scene.refused(fork_at(at)), Code::NotSupported);
 }
 
 #[test]

@@ -142,7 +142,10 @@ fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
             OfferEnd::Closed => {
                 matches!(input, Input::Command(Command::Close { .. } | Command::Delete))
             }
-            OfferEnd::Rewound | OfferEnd::Finished => matches!(input, Input::Provider { .. }),
+            OfferEnd::Rewound => {
+                matches!(input, Input::Provider { .. } | Input::Command(Command::Rewind { .. }))
+            }
+            OfferEnd::Finished => matches!(input, Input::Provider { .. }),
             OfferEnd::Replaced => {
                 matches!(input, Input::Keeper { .. } | Input::Command(Command::Stop { .. }))
             }

@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::fork::TurnPlace;
 use crate::head::{Delivery, Life, Phase};
+use crate::ids::TurnId;
 use crate::input::Anyway;
 use crate::provider::{Proof, TaskEnd};
 
@@ -61,6 +63,13 @@ fn command(scene: &mut Scene, Roll { what, a, b, .. }: Roll) -> Command {
         12 => Command::PauseQueue,
         13 | 14 => Command::ResumeQueue,
         15 | 16 => Command::Resolve { message: one_of(&stranded), choice: pick(&CHOICES, b) },
+        17 if b < 128 => {
+            let turn = TurnId(u32::from(a % 3) + 1);
+            let place = TurnPlace { turn, at: 1, mark: format!("u{a}"), messages: 0 };
+            let message = id(&format!("m{}", scene.inputs));
+            let message = (b < 64).then(|| (message, "back".to_owned(), Author::Person));
+            Command::Rewind { at: 1, turn: Some(place), message }
+        }
         17 => Command::Interrupt,
         18 => Command::StopAgent,
         19 => Command::StopTask { task: scene.task_id(u32::from(a % 4)) },
@@ -98,6 +107,8 @@ fn command(scene: &mut Scene, Roll { what, a, b, .. }: Roll) -> Command {
 
 fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
     let n = u32::from(a % 4);
+    let forks = pick(&[Forks::AtTheEnd, Forks::AtTurns, Forks::AtTurnsInMemory], b);
+    let mark = (b % 2 == 0).then(|| format!("u{a}"));
     let frame = if b < 200 { scene.frame() } else { FrameNo(u64::from(b) % 7) };
     match what {
         32..=35 => ProviderEvent::Ready {
@@ -105,7 +116,7 @@ fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
                 root: if a < 240 { "root" } else { "fork" }.to_owned(),
                 leaf: "leaf".to_owned(),
             },
-            capabilities: Capabilities { load: b < 200, own_turns_end: b % 2 == 0, ..ABLE },
+            capabilities: Capabilities { load: b < 200, own_turns_end: b % 2 == 0, forks, ..ABLE },
             model: None,
             mode: None,
         },
@@ -121,7 +132,7 @@ fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
             ProviderEvent::MessageFailed { frame, proof, text: String::new() }
         }
         43 => ProviderEvent::Stirred,
-        44..=47 => ProviderEvent::TurnEnded { how: pick(&ENDS, a), usage: None, text: None },
+        44..=47 => ProviderEvent::TurnEnded { how: pick(&ENDS, a), usage: None, text: None, mark },
         48 => ProviderEvent::PromptOpened {
             prompt: n,
             item: u32::from(b),

@@ -22,6 +22,7 @@ fn a_failed_turns_late_output_opens_none_until_a_message_is_accepted() {
         how: TurnEnd::Failed,
         usage: None,
         text: Some("overloaded".to_owned()),
+        mark: None,
     });
     assert_eq!(scene.last(), ["t1 failed agent", "settled m0 agent"]);
     assert!(

@@ -137,8 +137,9 @@ impl Projection<'_> {
 
     fn copy_turn(&self, from: &[u8], seq: Seq, turn: u32) -> Result<(), Fail> {
         let sql = "INSERT INTO turns (chat, id, seq, message, started_at, how, evidence, ended_at,
-                usage)
-            SELECT ?, id, ?, message, started_at, how, evidence, ended_at, usage
+                usage, mark, ends, holds, left_behind)
+            SELECT ?, id, ?, message, started_at, how, evidence, ended_at, usage, mark, ends, holds,
+                left_behind
             FROM turns WHERE chat = ? AND id = ? AND how IS NOT NULL ON CONFLICT DO NOTHING";
         self.db.prepare_cached(sql)?.execute(params![self.key, seq.0, from, turn])?;
         Ok(())

@@ -125,6 +125,8 @@ impl Projection<'_> {
             Fact::TurnOpened { .. }
             | Fact::TurnClaimed { .. }
             | Fact::TurnEnded { .. }
+            | Fact::TurnMarked(_)
+            | Fact::ChatRewound { .. }
             | Fact::InterruptRequested { .. } => self.turn_fact(seq, fact),
             Fact::ItemAdded { .. } | Fact::CallsAbandoned { .. } => self.item_fact(fact),
             Fact::PromptOpened { .. }

@@ -1,7 +1,8 @@
 //! Turns and tasks.
 
 use holdfast_core::fact::{Evidence, Fact};
-use holdfast_core::ids::{Seq, TaskId, TurnId};
+use holdfast_core::fork::TurnPlace;
+use holdfast_core::ids::{ItemId, Seq, TaskId, TurnId};
 use holdfast_core::provider::{TaskEnd, TurnEnd};
 use rusqlite::params;
 
@@ -51,8 +52,32 @@ impl Projection<'_> {
                     self.touched.add(What::Turn(*turn));
                 }
             }
+            Fact::TurnMarked(place) => {
+                let sql = "UPDATE turns SET mark = ?, ends = ?, holds = ?
+                    WHERE chat = ? AND id = ?";
+                let TurnPlace { turn, at, mark, messages } = place;
+                let mut sql = self.db.prepare_cached(sql)?;
+                sql.execute(params![mark, at, messages, self.key, turn.0])?;
+                self.touched.add(What::Turn(*turn));
+                self.touch_place(*at)?;
+            }
+            Fact::ChatRewound { to, .. } => {
+                let sql = "UPDATE turns SET left_behind = 1 WHERE chat = ? AND id > ?";
+                self.db.prepare_cached(sql)?.execute(params![self.key, to.turn.0])?;
+            }
             Fact::InterruptRequested { turn } => self.touched.add(What::Turn(*turn)),
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// What is shown of the item at this place is another.
+    fn touch_place(&mut self, place: u64) -> Result<(), Fail> {
+        let sql = "SELECT origin, id FROM items WHERE chat = ? AND place = ?";
+        let mut sql = self.db.prepare_cached(sql)?;
+        let mut found = sql.query(params![self.key, place])?;
+        if let Some(row) = found.next()? {
+            self.touched.add(What::Item(ItemId::new(row.get(0)?, row.get(1)?)));
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Attachments.
 
+use std::collections::BTreeMap;
+
 use holdfast_core::attachment::{Attachment, Attachments, Held};
+use holdfast_core::fork::ForkedFile;
 use holdfast_core::ids::{AttachmentId, MessageId};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -46,6 +49,31 @@ pub(in crate::sqlite) fn attachments(
     let mut sql = db.prepare_cached(&sql)?;
     let rows = sql.query_map([key], raw)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The files of the messages that are shown up to a place, in the order in which they came, each with
+/// the last of those messages.
+pub(in crate::sqlite) fn files_until(
+    db: &Connection,
+    key: &[u8],
+    at: u64,
+) -> Result<Vec<ForkedFile>, Fail> {
+    let sql = "SELECT m.attachment, messages.id FROM messages
+        JOIN message_attachments AS m ON m.message = messages.n
+        JOIN items ON items.chat = messages.chat AND items.origin = messages.item_origin
+            AND items.id = messages.item_n
+        WHERE messages.chat = ? AND items.place <= ? ORDER BY items.place";
+    let mut sql = db.prepare_cached(sql)?;
+    let told = sql.query_map(params![key, i64::try_from(at).unwrap_or(i64::MAX)], |row| {
+        Ok((Uuid::from_bytes(row.get(0)?), MessageId::new(Uuid::from_bytes(row.get(1)?))))
+    })?;
+    // Of several the last counts.
+    let told = told.collect::<Result<BTreeMap<Uuid, MessageId>, _>>()?;
+    let file = |row: AttachmentRow| {
+        let Attachment { id, bytes, .. } = row.attachment;
+        Some(ForkedFile { id, bytes, named: *told.get(&id.uuid())? })
+    };
+    Ok(attachments(db, key)?.into_iter().filter_map(file).collect())
 }
 
 /// What a decision needs to know of them.

@@ -16,7 +16,8 @@ use crate::sqlite::project::PIECE_BYTES_MAX;
 use crate::sqlite::words::{FIELDS, field_number, from_json, from_word};
 
 const COLUMNS: &str = "n, origin, id, place, turn, kind, role, at, body, closed, version,
-    text_bytes, input_bytes, output_bytes";
+    text_bytes, input_bytes, output_bytes, EXISTS (SELECT 1 FROM turns WHERE turns.chat = items.chat
+        AND turns.id = items.turn AND turns.ends = items.place AND turns.left_behind = 0)";
 
 /// The row as it is stored, with the bytes of its texts.
 struct Raw {
@@ -45,6 +46,7 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
             message: None,
             prompt: None,
             version: row.get(10)?,
+            ends_turn: row.get(14)?,
         },
         bytes: [row.get(11)?, row.get(12)?, row.get(13)?],
     })

@@ -1,5 +1,6 @@
 //! Turns, prompts and tasks.
 
+use holdfast_core::fork::TurnPlace;
 use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -11,7 +12,9 @@ use crate::rows::{Given, GrantRow, PromptRow, TaskRow, TurnEnded, TurnRow};
 use crate::sqlite::fail::Fail;
 use crate::sqlite::words::{answer_life, from_json, from_word, prompt_status};
 
-const TURN: &str = "id, seq, message, started_at, how, evidence, ended_at, usage";
+const TURN: &str =
+    "id, seq, message, started_at, how, evidence, ended_at, usage, mark, ends, holds,
+    left_behind";
 
 fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
     let message: Option<[u8; 16]> = row.get(2)?;
@@ -29,8 +32,16 @@ fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
             })
         }
     };
+    let id = TurnId(row.get(0)?);
+    let mark: Option<String> = row.get(8)?;
+    let place = match mark {
+        None => None,
+        Some(mark) => Some(TurnPlace { turn: id, at: row.get(9)?, mark, messages: row.get(10)? }),
+    };
     Ok(TurnRow {
-        id: TurnId(row.get(0)?),
+        id,
+        place,
+        left_behind: row.get(11)?,
         seq: Seq(row.get(1)?),
         message: message.map(|bytes| MessageId::new(Uuid::from_bytes(bytes))),
         started_at: Micros(row.get(3)?),
@@ -82,6 +93,22 @@ pub(in crate::sqlite) fn turns(
     }
     page.reverse();
     Ok(page)
+}
+
+/// The last turn that ends at or before a place by a name of the agent's own, and was not left behind.
+pub(in crate::sqlite) fn turn_place(
+    db: &Connection,
+    key: &[u8],
+    at: u64,
+) -> Result<Option<TurnPlace>, Fail> {
+    let sql = format!(
+        "SELECT {TURN} FROM turns WHERE chat = ? AND mark IS NOT NULL AND ends <= ?
+            AND left_behind = 0 ORDER BY id DESC LIMIT 1"
+    );
+    let mut sql = db.prepare_cached(&sql)?;
+    let mut rows = sql.query(params![key, i64::try_from(at).unwrap_or(i64::MAX)])?;
+    let row = rows.next()?.map(read_turn).transpose()?;
+    Ok(row.and_then(|row| row.place))
 }
 
 /// What is stored of an answer, with its words unread.

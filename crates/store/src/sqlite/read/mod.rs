@@ -8,11 +8,11 @@ mod live;
 mod load;
 mod message;
 
-pub(super) use attachment::{attachment, attachments, of_message};
+pub(super) use attachment::{attachment, attachments, files_until, of_message};
 pub(super) use chat::{chat, chat_by_slot, chats, counts, is_here, owing};
 pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers};
 pub(super) use item::{item, item_text, items};
-pub(super) use live::{grants, prompt, task, turn, turns};
+pub(super) use live::{grants, prompt, task, turn, turn_place, turns};
 pub(super) use load::{facts, load};
 pub(super) use message::{message, queue};
 

@@ -17,6 +17,10 @@ async fn operations_of_the_first_schema_are_read() {
         "DROP TABLE grants;
         DROP TABLE attachments;
         DROP TABLE message_attachments;
+        ALTER TABLE turns DROP COLUMN mark;
+        ALTER TABLE turns DROP COLUMN ends;
+        ALTER TABLE turns DROP COLUMN holds;
+        ALTER TABLE turns DROP COLUMN left_behind;
         ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
         ALTER TABLE operations DROP COLUMN shown;
@@ -44,7 +48,11 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
     sqlite.stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "ALTER TABLE chats DROP COLUMN first_prompt;
+        "ALTER TABLE turns DROP COLUMN mark;
+        ALTER TABLE turns DROP COLUMN ends;
+        ALTER TABLE turns DROP COLUMN holds;
+        ALTER TABLE turns DROP COLUMN left_behind;
+        ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
         PRAGMA user_version = 4;",
     )

@@ -1,0 +1,115 @@
+//! Forks from an earlier turn, and ways back to one: what the model is told afterwards.
+
+use holdfast_pinned::{CLAUDE, Pinned};
+use holdfast_testkit::host::TestHost;
+use serde_json::{Value, json};
+
+use crate::lab::{Lab, VERSIONS};
+
+const SAID: [&str; 3] = ["first [[say one]]", "second [[say two]]", "third [[say three]]"];
+
+/// A chat with these turns behind it.
+fn talked(host: &TestHost<'_>) -> String {
+    let chat = host.open_with("claude");
+    for text in SAID {
+        say(host, &chat, text);
+    }
+    chat
+}
+
+fn say(host: &TestHost<'_>, chat: &str, text: &str) {
+    let message = host.send(chat, text);
+    host.wait_message(chat, &message, "settled");
+}
+
+/// The places to which the chat can go back, oldest first.
+fn ends(host: &TestHost<'_>, chat: &str) -> Vec<u64> {
+    let items = host.items(chat);
+    let ends = items.iter().filter(|item| item["turn_end"] == true);
+    ends.map(|item| item["seq"].as_u64().unwrap()).collect()
+}
+
+/// The messages of people that the model was told, in order.
+fn sent(lab: &Lab) -> Vec<String> {
+    let told = lab.told();
+    told.iter().filter_map(|said| said.strip_prefix("user: ").map(str::to_owned)).collect()
+}
+
+fn rewind(host: &TestHost<'_>, chat: &str, body: &Value) -> Value {
+    host.post(&format!("/chats/{chat}/rewind"), body).ok()
+}
+
+fn settled(host: &TestHost<'_>, chat: &str, text: &str) {
+    host.wait("the message's turn", || {
+        let items = host.items(chat);
+        let said = |item: &&Value| item["role"] == "user" && item["text"] == text;
+        items.iter().rfind(said).is_some_and(|item| item["delivery"]["state"] == "settled")
+    });
+}
+
+fn goes_back(version: &Pinned) {
+    let lab = Lab::new(version);
+    let host = lab.place.start();
+    let chat = talked(&host);
+    let ends = ends(&host, &chat);
+    assert_eq!(ends.len(), 3, "{:#?}", host.items(&chat));
+
+    let fork = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": ends[0] })).ok();
+    let fork = fork["id"].as_str().unwrap().to_owned();
+    say(&host, &fork, "elsewhere [[say f]]");
+    assert_eq!(sent(&lab), [SAID[0], "elsewhere [[say f]]"]);
+    say(&host, &chat, "and on [[say on]]");
+    assert_eq!(sent(&lab), [SAID[0], SAID[1], SAID[2], "and on [[say on]]"], "untouched");
+
+    let went = rewind(&host, &chat, &json!({ "at": ends[0], "text": "instead [[say instead]]" }));
+    assert!(went["note"].as_str().unwrap().contains("Files were not changed"), "{went}");
+    settled(&host, &chat, "instead [[say instead]]");
+    assert_eq!(sent(&lab), [SAID[0], "instead [[say instead]]"]);
+    say(&host, &chat, "further [[say further]]");
+    host.kill_everything();
+
+    let host = lab.place.start();
+    say(&host, &chat, "after [[say after]]");
+    let all =
+        [SAID[0], "instead [[say instead]]", "further [[say further]]", "after [[say after]]"];
+    assert_eq!(sent(&lab), all);
+    say(&host, &fork, "again [[say again]]");
+    assert_eq!(sent(&lab), [SAID[0], "elsewhere [[say f]]", "again [[say again]]"]);
+
+    // What was left behind is there to be read, under a line that says so, and is no place any more.
+    let items = host.items(&chat);
+    let shown = |text: &str| items.iter().any(|item| item["text"] == text);
+    assert!(shown(SAID[2]) && shown("three"), "{items:#?}");
+    let notice = items.iter().find(|item| item["notice"]["kind"] == "went_back").unwrap();
+    assert_eq!(notice["notice"]["to"], ends[0]);
+    assert!(notice["text"].as_str().unwrap().contains("Files were not changed"));
+    let left = host.post(&format!("/chats/{chat}/rewind"), &json!({ "at": ends[2] }));
+    assert_eq!((left.status, &left.body["code"]), (409, &json!("not_supported")), "{}", left.body);
+    host.stop();
+}
+
+#[test]
+fn a_chat_goes_back_to_an_earlier_turn_and_stays_there() {
+    for version in VERSIONS {
+        goes_back(version);
+    }
+}
+
+/// The CLI writes the copy down only with its first message: a kill before that leaves it to be made.
+#[test]
+fn going_back_without_a_word_outlives_a_kill_of_everything() {
+    let lab = Lab::new(&CLAUDE);
+    let host = lab.place.start();
+    let chat = talked(&host);
+    let ends = ends(&host, &chat);
+    rewind(&host, &chat, &json!({ "at": ends[1] }));
+    host.wait("the copy's agent", || host.chat(&chat)["status"]["process"] == "running");
+    host.kill_everything();
+
+    let host = lab.place.start();
+    // Back once more, from where nothing was said yet.
+    rewind(&host, &chat, &json!({ "at": ends[0] }));
+    say(&host, &chat, "now [[say now]]");
+    assert_eq!(sent(&lab), [SAID[0], "now [[say now]]"]);
+    host.stop();
+}
