@@ -2,14 +2,18 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { chatPath, go } from "../app/route.ts";
 import { loadNewer, loadOlder, useHost } from "../events/host.ts";
+import type { Entry } from "../events/state.ts";
 import { ForkHere } from "../forks/ForkHere.tsx";
+import { lines as linesOf, newestEnd } from "../forks/left.ts";
 import { Earlier } from "../forks/Origin.tsx";
+import { LeftBehind, TurnEnd } from "../forks/TurnEnd.tsx";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { ItemView } from "./ItemView.tsx";
 import { Sending } from "./Sending.tsx";
 
+const NOTHING: readonly Entry[] = [];
 /** Pixels from the end within which a reader is taken to be at the end. */
 const NEAR_END = 80;
 /** Milliseconds without a move after which a reader rests. */
@@ -21,17 +25,33 @@ const NEAR_PAGE = 400;
 export function Transcript({ id, agent, at }: { id: string; agent: string; at: number | null }) {
   const open = useHost((host) => (host.open?.id === id ? host.open : null));
   const writes = useHost((host) => host.outbox.writes);
-  const items = open?.items ?? [];
+  const items = open?.items ?? NOTHING;
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const [shut, setShut] = useState(false);
+  // Where a search led to something that was left behind, that is shown, until it is folded away.
+  const lines = useMemo(() => linesOf(items, opened, shut ? null : at), [items, opened, shut, at]);
+  const toggle = (by: number, isOpen: boolean) => {
+    if (isOpen) setShut(true);
+    const next = new Set(opened);
+    if (isOpen) next.delete(by);
+    else next.add(by);
+    setOpened(next);
+  };
+  const end = useMemo(() => newestEnd(lines), [lines]);
   // Whether the newest item is here.
   const whole = !open || open.beyond === null;
   const sending = useMemo(() => writes.filter((write) => write.message?.chat === id), [writes, id]);
   const scroller = useRef<HTMLDivElement>(null);
   const [atEnd, setAtEnd] = useState(at === null);
   const list = useVirtualizer({
-    count: items.length + sending.length,
+    count: lines.length + sending.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 90,
-    getItemKey: (index) => items[index]?.id ?? sending[index - items.length]?.key ?? index,
+    getItemKey: (index) => {
+      const line = lines[index];
+      if (line?.kind === "fold") return `fold ${line.by}`;
+      return line?.item.id ?? sending[index - lines.length]?.key ?? index;
+    },
     overscan: 8,
     paddingStart: 16,
     paddingEnd: 16,
@@ -40,9 +60,10 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
     scrollEndThreshold: NEAR_END,
   });
   const shown = list.getVirtualItems();
-  const last = items.length + sending.length - 1;
+  const last = lines.length + sending.length - 1;
   // A place that a search led to is gone to once, when it is here.
-  const found = at === null ? -1 : items.findIndex((item) => item.seq >= at);
+  const found =
+    at === null ? -1 : lines.findIndex((line) => line.kind === "item" && line.item.seq >= at);
   const went = useRef(false);
   const told = useRef(false);
   useEffect(() => {
@@ -118,8 +139,10 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
         )}
         <ol className="relative mx-auto w-full max-w-3xl" style={{ height }}>
           {shown.map((line) => {
-            const item = items[line.index];
-            const write = sending[line.index - items.length];
+            const there = lines[line.index];
+            const item = there?.kind === "item" ? there.item : undefined;
+            const left = there?.kind === "item" && there.left;
+            const write = sending[line.index - lines.length];
             return (
               <li
                 key={line.key}
@@ -130,8 +153,22 @@ export function Transcript({ id, agent, at }: { id: string; agent: string; at: n
               >
                 {line.index === 0 && item && <Earlier id={id} first={item.seq} />}
                 {line.index === found && <FoundHere told={told} />}
-                {item && <ItemView chat={id} agent={agent} item={item} />}
+                {there?.kind === "fold" && (
+                  <LeftBehind
+                    count={there.count}
+                    open={there.open}
+                    onToggle={() => toggle(there.by, there.open)}
+                  />
+                )}
+                {item && (
+                  <div className={left ? "border-l-2 border-edge pl-3 opacity-75" : undefined}>
+                    <ItemView chat={id} agent={agent} item={item} />
+                  </div>
+                )}
                 {item && line.index === last && <ForkHere chat={id} last={item} />}
+                {item && !left && line.index !== last && (
+                  <TurnEnd chat={id} item={item} newest={item.seq === end} />
+                )}
                 {write?.message && <Sending text={write.message.text} />}
               </li>
             );

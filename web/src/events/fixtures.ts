@@ -65,6 +65,7 @@ export function anItem(id: string, seq: number, text: string): Item {
     reason: null,
     closed: true,
     version: 1,
+    turn_end: false,
   };
 }
 

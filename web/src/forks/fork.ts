@@ -7,9 +7,12 @@ import { know, now, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import { t } from "../i18n/t.ts";
 
-/** Opens it, and goes there where the person still looks at the first. */
-export async function fork(chat: string): Promise<void> {
-  const place = await endOf(chat);
+/**
+ * Opens it, at a place or where the chat is now, and goes there where the person still looks at the
+ * first.
+ */
+export async function fork(chat: string, at: number | null = null): Promise<void> {
+  const place = at ?? (await endOf(chat));
   if (place === null) throw new Told(t("fork.nothing"));
   const wanted = to("POST", "/chats/{chat}/fork", { at: { chat }, body: { at: place } });
   const made = await write(wanted, chat);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { anItem, aRow } from "../events/fixtures.ts";
 import type { Row } from "../events/wire.ts";
-import { offersFork } from "./rests.ts";
+import { offersBack, offersFork } from "./rests.ts";
 
 const row = (shown: Row["status"]["shown"], can: Row["capabilities"] = ["load", "fork"]) => {
   const plain = aRow("c", { capabilities: can });
@@ -19,4 +19,14 @@ it("a fork is offered below what an agent that can said last, once the chat rest
   expect(offersFork(row("idle"), { ...said, role: "user" })).toBe(false);
   expect(offersFork(row("idle"), { ...said, kind: "thinking" })).toBe(false);
   expect(offersFork(undefined, said)).toBe(false);
+});
+
+it("a way back is offered at the end of a turn that the agent can be taken back to", () => {
+  const end = { ...anItem("i1", 1, "so"), turn_end: true };
+  const can: Row["capabilities"] = ["fork", "rewind"];
+  expect(offersBack(row("idle", can), end)).toBe(true);
+  expect(offersBack(row("working", can), end)).toBe(false);
+  expect(offersBack(row("idle", ["fork"]), end)).toBe(false);
+  expect(offersBack(row("idle", can), { ...end, turn_end: false })).toBe(false);
+  expect(offersBack(undefined, end)).toBe(false);
 });

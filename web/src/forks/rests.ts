@@ -1,4 +1,4 @@
-// Whether a fork is offered at the end of a transcript.
+// Whether a fork is offered at the end of a transcript, and a way back at the end of a turn.
 
 import type { Item, Row } from "../events/wire.ts";
 
@@ -8,6 +8,14 @@ import type { Item, Row } from "../events/wire.ts";
  */
 export function offersFork(row: Row | undefined, last: Item): boolean {
   if (!row?.capabilities.includes("fork")) return false;
-  const rests = row.status.shown === "idle" || row.status.shown === "monitoring";
-  return rests && last.kind === "message" && last.role === "agent";
+  return rests(row) && last.kind === "message" && last.role === "agent";
+}
+
+/** Whether a way back, or a fork, is offered at an entry: an agent that can names the end of a turn there. */
+export function offersBack(row: Row | undefined, item: Item): boolean {
+  return item.turn_end && row !== undefined && row.capabilities.includes("rewind") && rests(row);
+}
+
+function rests(row: Row): boolean {
+  return row.status.shown === "idle" || row.status.shown === "monitoring";
 }

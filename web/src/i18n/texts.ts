@@ -197,6 +197,17 @@ export const TEXTS = {
   "fork.before": "What came before is in {chat}, from which this chat was forked.",
   "fork.before.gone": "What came before was in a chat that is not there any more.",
 
+  "back.menu": "From here",
+  "back.here": "Go back to here…",
+  "back.title": "Go back to here?",
+  "back.text":
+    "What came after this is folded away and stays readable, but the agent will know nothing of it. Its session up to here is copied; the old one stays with the agent’s program.",
+  "back.files": "Files are not changed: what the agent did to them since stays done.",
+  "back.say": "Say this instead (may be empty)",
+  "back.go": "Go back",
+  "back.left.one": "{count} entry left behind",
+  "back.left.other": "{count} entries left behind",
+
   "grants.menu": "Allowed for good…",
   "grants.title": "Allowed for good",
   "grants.text":
@@ -268,6 +279,8 @@ export const TEXTS = {
   "notice.turn_failed": "The agent ended this turn with an error.",
   "notice.prompt_cancelled": "The agent took its question back.",
   "notice.task_not_stopped": "A task could not be stopped.",
+  "notice.went_back":
+    "The chat went back and goes on from above. The agent knows nothing of what it left behind.",
   "notice.fork_holds_more":
     "The other chat went on before its session was copied: the agent knows more than is shown here.",
   "notice.message_lost": "The agent does not have this message.",

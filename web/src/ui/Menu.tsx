@@ -13,20 +13,24 @@ export function Menu({
   label,
   choices,
   children,
+  size = "normal",
+  align = "end",
 }: {
   label: string;
   choices: readonly Choice[];
   children: ReactNode;
+  size?: "normal" | "small";
+  align?: "start" | "end";
 }) {
   // Opening draws it anew: by then the page's main part is there for it to stand in.
   const [open, setOpen] = useState(false);
   return (
     <Base.Root open={open} onOpenChange={setOpen}>
-      <Base.Trigger aria-label={label} title={label} className={buttonClass("quiet")}>
+      <Base.Trigger aria-label={label} title={label} className={buttonClass("quiet", size)}>
         {children}
       </Base.Trigger>
       <Base.Portal container={document.getElementById("main")}>
-        <Base.Positioner align="end" sideOffset={4} className="z-30">
+        <Base.Positioner align={align} sideOffset={4} className="z-30">
           <Base.Popup className="min-w-44 rounded-lg border border-edge bg-raised p-1 shadow-lg">
             {choices.map((choice) => (
               <Base.Item

@@ -68,11 +68,11 @@ pub(super) async fn fork(
     }
 }
 
-/// The chat, back at an earlier place.
+/// The chat as it is now, back at an earlier place.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Rewound {
-    /// The chat as it is now.
-    chat: Row,
+    #[serde(flatten)]
+    row: Row,
     /// Under which to ask what became of the message, if one was sent.
     #[schema(value_type = Option<ids::ReceiptId>)]
     receipt: Option<ReceiptId>,
@@ -107,8 +107,8 @@ pub(super) async fn rewind(
     let command = Command::Rewind { at: place, turn, message };
     match app.host.submit(id, command, call.caller.clone()).await? {
         Reply::Rewound { receipt } => {
-            let chat = shown(&app, call.caller, id).await?;
-            Ok(Json(Rewound { chat, receipt, note: NOTE }))
+            let row = shown(&app, call.caller, id).await?;
+            Ok(Json(Rewound { row, receipt, note: NOTE }))
         }
         other => Err(odd_reply(&other)),
     }
