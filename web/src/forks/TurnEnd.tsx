@@ -25,7 +25,7 @@ export function TurnEnd({ chat, item, newest }: { chat: string; item: Item; newe
   ];
   if (!newest && isOpen) choices.push({ label: t("back.here"), act: () => setAsks(true) });
   return (
-    <div className="mt-1">
+    <div className="mt-1 -ml-2">
       <Menu label={t("back.menu")} choices={choices} size="small" align="start">
         <Icon name="fork" />
       </Menu>

@@ -13,7 +13,8 @@ export function offersFork(row: Row | undefined, last: Item): boolean {
 
 /** Whether a way back, or a fork, is offered at an entry: an agent that can names the end of a turn there. */
 export function offersBack(row: Row | undefined, item: Item): boolean {
-  return item.turn_end && row !== undefined && row.capabilities.includes("rewind") && rests(row);
+  if (!item.turn_end || !row?.capabilities.includes("rewind")) return false;
+  return rests(row);
 }
 
 function rests(row: Row): boolean {

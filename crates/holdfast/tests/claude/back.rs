@@ -2,6 +2,7 @@
 
 use holdfast_pinned::{CLAUDE, Pinned};
 use holdfast_testkit::host::TestHost;
+use holdfast_testkit::person::Person;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, VERSIONS};
@@ -112,4 +113,49 @@ fn going_back_without_a_word_outlives_a_kill_of_everything() {
     say(&host, &chat, "now [[say now]]");
     assert_eq!(sent(&lab), [SAID[0], "now [[say now]]"]);
     host.stop();
+}
+
+/// Where host or keeper die between what was acknowledged and what the agent does about it.
+const DEATHS: [&str; 8] = [
+    "host.reply.before:1",
+    "host.commit.after:1",
+    "host.death.before:1",
+    "host.attempt.spawned:1",
+    "host.frame.write.before:2",
+    "keeper.started.after:1",
+    "keeper.frame.begin.before:1",
+    "keeper.line.after:1",
+];
+
+#[test]
+fn a_death_on_the_way_back_is_made_good_and_nothing_is_told_twice() {
+    for fault in DEATHS {
+        let mut lab = Lab::new(&CLAUDE);
+        let host = lab.place.start();
+        let chat = talked(&host);
+        let to = ends(&host, &chat)[0];
+        host.kill();
+        let mark = lab.place.root.join("mark");
+        lab.place.env.insert(holdfast_fault::ENV.to_owned(), fault.to_owned());
+        let file = mark.to_str().unwrap().to_owned();
+        lab.place.env.insert(holdfast_fault::MARK.to_owned(), file);
+
+        let mut person = Person::at(&lab.place);
+        let body = json!({ "at": to, "text": "instead [[say instead]]" });
+        person.write("POST", &format!("/chats/{chat}/rewind"), &body).ok();
+        person.settle(&chat);
+        person.send(&chat, "after [[say after]]");
+        person.settle(&chat);
+        assert!(mark.exists(), "{fault}: nobody passed this point");
+        // What was cut off may have been carried on with.
+        let told = sent(&lab).into_iter().filter(|text| !text.contains("was stopped from outside"));
+        let told: Vec<String> = told.collect();
+        assert_eq!(told, [SAID[0], "instead [[say instead]]", "after [[say after]]"], "{fault}");
+        let asked = |text: &str| {
+            let turns = lab.model.turns();
+            turns.iter().filter(|seen| seen.last_user_text() == text).count()
+        };
+        assert_eq!(asked("instead [[say instead]]"), 1, "{fault}");
+        person.stop();
+    }
 }
