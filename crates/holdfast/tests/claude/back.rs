@@ -1,11 +1,12 @@
 //! Forks from an earlier turn, and ways back to one: what the model is told afterwards.
 
 use holdfast_pinned::{CLAUDE, Pinned};
+use holdfast_testkit::claude::bash;
 use holdfast_testkit::host::TestHost;
 use holdfast_testkit::person::Person;
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, VERSIONS};
+use crate::lab::{Lab, VERSIONS, transcript};
 
 const SAID: [&str; 3] = ["first [[say one]]", "second [[say two]]", "third [[say three]]"];
 
@@ -18,6 +19,7 @@ fn talked(host: &TestHost<'_>) -> String {
     chat
 }
 
+#[track_caller]
 fn say(host: &TestHost<'_>, chat: &str, text: &str) {
     let message = host.send(chat, text);
     host.wait_message(chat, &message, "settled");
@@ -55,8 +57,7 @@ fn goes_back(version: &Pinned) {
     let ends = ends(&host, &chat);
     assert_eq!(ends.len(), 3, "{:#?}", host.items(&chat));
 
-    let fork = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": ends[0] })).ok();
-    let fork = fork["id"].as_str().unwrap().to_owned();
+    let fork = fork(&host, &chat, ends[0]);
     say(&host, &fork, "elsewhere [[say f]]");
     assert_eq!(sent(&lab), [SAID[0], "elsewhere [[say f]]"]);
     say(&host, &chat, "and on [[say on]]");
@@ -157,5 +158,59 @@ fn a_death_on_the_way_back_is_made_good_and_nothing_is_told_twice() {
         };
         assert_eq!(asked("instead [[say instead]]"), 1, "{fault}");
         person.stop();
+    }
+}
+
+fn fork(host: &TestHost<'_>, chat: &str, at: u64) -> String {
+    let fork = host.post(&format!("/chats/{chat}/fork"), &json!({ "at": at })).ok();
+    fork["id"].as_str().unwrap().to_owned()
+}
+
+/// A turn that was stopped and one that the model's server failed end at places as well; what came before
+/// the memory was shortened, or before the conversation was cleared, is none.
+#[test]
+fn turns_that_end_badly_are_places_and_what_is_forgotten_is_none() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        say(&host, &chat, "first [[say one]]");
+        let stopped = host.send(&chat, "stopped [[say half]] [[hang 600]]");
+        host.wait("the half", || host.said(&chat).ends_with("half"));
+        host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+        host.wait_message(&chat, &stopped, "settled");
+        say(&host, &chat, &format!("tool {}", bash("echo hi")));
+        say(&host, &chat, "last [[say last]]");
+        let all = ends(&host, &chat);
+        assert_eq!(all.len(), 4, "{:#?}", transcript(&host, &chat));
+        let texts = ["first", "stopped", "tool"];
+        for (n, end) in all.iter().take(3).enumerate() {
+            let other = fork(&host, &chat, *end);
+            say(&host, &other, "elsewhere [[say f]]");
+            let told = sent(&lab);
+            let told: Vec<&str> = told.iter().map(|text| text.split(' ').next().unwrap()).collect();
+            assert_eq!(told, [&texts[..=n], &["elsewhere"]].concat(), "{}", version.version);
+        }
+        let bad = fork(&host, &chat, all[3]);
+        say(&host, &bad, "failed [[status 529]]");
+        let end = *ends(&host, &bad).last().unwrap();
+        assert!(end > all[3] + 1, "the turn that failed ended there");
+        let other = fork(&host, &bad, end);
+        host.wait("the copy's agent", || host.chat(&other)["status"]["process"] == "running");
+        assert_eq!(host.chat(&other)["failure"], Value::Null);
+
+        // The oldest version ends no turn for the second.
+        let forgets = ["/compact", "/clear"];
+        let newest = version.version == CLAUDE.version;
+        for command in &forgets[..if newest { 2 } else { 1 }] {
+            say(&host, &chat, command);
+            say(&host, &chat, "next [[say next]]");
+            for end in &all {
+                let refused = host.post(&format!("/chats/{chat}/rewind"), &json!({ "at": end }));
+                let code = (refused.status, &refused.body["code"]);
+                assert_eq!(code, (409, &json!("not_supported")), "{command} {}", refused.body);
+            }
+        }
+        host.stop();
     }
 }
