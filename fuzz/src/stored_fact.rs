@@ -117,8 +117,12 @@ fn inputs(chat: &Chat) -> Vec<Input> {
         for event in [dead, KeeperEvent::FrameDone(frame), KeeperEvent::StopRefused] {
             inputs.push(Input::Keeper { attempt, event });
         }
-        let completed =
-            ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage: None, text: None };
+        let completed = ProviderEvent::TurnEnded {
+            how: TurnEnd::Completed,
+            usage: None,
+            text: None,
+            mark: None,
+        };
         let replayed = ProviderEvent::ReplayEnded { messages: 1, last: None };
         let taken = ProviderEvent::MessageTaken { frame };
         for event in [ProviderEvent::Stirred, taken, completed, replayed] {

@@ -4,6 +4,7 @@
 
 mod attachments;
 mod auth;
+mod back;
 mod client;
 mod conform;
 mod cursors;

@@ -14,9 +14,13 @@ use crate::fake::Fake;
 
 /// The chat's agent is ready and takes the message that waits.
 pub(crate) async fn takes(host: &Fake, chat: ChatId) {
+    takes_from(host, chat, Forks::AtTheEnd).await;
+}
+
+/// The same, of an agent whose sessions can be forked from there.
+pub(crate) async fn takes_from(host: &Fake, chat: ChatId, forks: Forks) {
     host.keeper(chat, KeeperEvent::Born { pid: 7 }).await;
     let handle = Handle { root: "r".to_owned(), leaf: "r".to_owned() };
-    let forks = Forks::AtTheEnd;
     let capabilities = Capabilities { stop_task: true, forks, ..Capabilities::NONE };
     host.says(chat, ProviderEvent::Ready { handle, capabilities, model: None, mode: None }).await;
     let frame = written(host, chat).await;
@@ -34,12 +38,12 @@ pub(crate) async fn written(host: &Fake, chat: ChatId) -> FrameNo {
     *frames.last().unwrap()
 }
 
-async fn item(host: &Fake, chat: ChatId, n: u32, kind: ItemKind, body: Body) {
+pub(crate) async fn item(host: &Fake, chat: ChatId, n: u32, kind: ItemKind, body: Body) {
     let opened = ProviderEvent::ItemOpened { item: n, kind, role: Role::Agent, body };
     host.says(chat, opened).await;
 }
 
-async fn text(host: &Fake, chat: ChatId, n: u32, field: Field, text: &str) {
+pub(crate) async fn text(host: &Fake, chat: ChatId, n: u32, field: Field, text: &str) {
     let text = text.to_owned();
     host.says(chat, ProviderEvent::ItemText { item: n, field, at: 0, text }).await;
 }
