@@ -7,6 +7,7 @@ pub mod codec;
 pub mod codex;
 pub mod demo;
 pub mod fuzz;
+pub mod history;
 pub mod jsonrpc;
 
 mod faults;

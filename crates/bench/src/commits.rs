@@ -90,6 +90,7 @@ impl Chats {
                 model: None,
                 mode: None,
                 fork: None,
+                adopt: None,
                 message: None,
             })?);
             units.push(self.unit(Command::PauseQueue)?);

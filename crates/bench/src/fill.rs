@@ -85,6 +85,7 @@ fn chat(n: usize) -> anyhow::Result<Unit> {
         model: None,
         mode: None,
         fork: None,
+        adopt: None,
         message: Some(message),
     }))?;
     let says = |event| Input::Provider { attempt, event };

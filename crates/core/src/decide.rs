@@ -4,6 +4,7 @@
 //! it owes and can do now (start an agent, hand over the next message) is decided in the same
 //! breath, so that no input has to remember it and no crash can forget it.
 
+mod adopt;
 mod attachment;
 mod attempt;
 mod chat;

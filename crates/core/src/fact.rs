@@ -227,6 +227,14 @@ pub enum Fact {
         to: TurnPlace,
         handle: Handle,
     },
+    /// It goes on with a session that was there before it; the newest `shown` of the session's entries
+    /// are its first items, and `older` ones are not shown.
+    ChatAdopted {
+        handle: Handle,
+        messages: u64,
+        shown: u32,
+        older: u64,
+    },
     /// The chat is called this.
     ChatTitled {
         title: String,

@@ -28,6 +28,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         Fact::ChatOpened { .. }
         | Fact::ChatForked(_)
         | Fact::ChatRewound { .. }
+        | Fact::ChatAdopted { .. }
         | Fact::ChatTitled { .. }
         | Fact::SlotBound { .. }
         | Fact::ChatPinned { .. }
@@ -177,6 +178,12 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
             if let Some(attempt) = &mut head.attempt {
                 attempt.left = true;
             }
+        }
+        Fact::ChatAdopted { handle, messages, .. } => {
+            head.handle = Some(handle.clone());
+            head.session_messages = *messages;
+            // What was said before the chat is of a life of its own.
+            head.attempts = 1;
         }
         Fact::ChatPinned { pinned } => head.marks.pinned = *pinned,
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),

@@ -11,6 +11,7 @@ pub const fn happened(fact: &Fact) -> bool {
         Fact::ChatOpened { .. }
         | Fact::ChatForked(_)
         | Fact::ChatRewound { .. }
+        | Fact::ChatAdopted { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::MessageAccepted { .. }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::adopt::Adopted;
 use crate::attachment::Attachment;
 use crate::fact::{Author, Death, Secret, StopWhy};
 use crate::fork::{Fork, ForkedFile, TurnPlace};
@@ -263,6 +264,8 @@ pub enum Command {
         mode: Option<String>,
         /// What it begins with, if it is forked from another chat.
         fork: Option<Box<Fork>>,
+        /// The session that it goes on with, if that was there before it.
+        adopt: Option<Box<Adopted>>,
         /// Its first message.
         message: Option<(MessageId, String, Author)>,
     },

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ChatId, ItemId, MessageId, PromptId, TaskId};
+use crate::time::Micros;
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -145,6 +146,17 @@ pub enum Notice {
     },
     /// The agent's copy of the other chat's session holds more than the transcript shows.
     ForkHoldsMore,
+    /// What stands above is from a session that was there before the chat, read from the agent's files.
+    Adopted {
+        /// Entries that are shown.
+        shown: u32,
+        /// Entries before those, which are not.
+        #[serde(default)]
+        older: u64,
+        /// When the session began.
+        #[serde(default)]
+        since: Option<Micros>,
+    },
 }
 
 /// What an item holds beside its texts.
@@ -213,6 +225,13 @@ pub enum Row {
         at: u64,
         /// The piece.
         text: String,
+    },
+    /// The item is older than the commit that adds it.
+    ItemDated {
+        /// The item.
+        item: ItemId,
+        /// When it was written.
+        at: Micros,
     },
     /// No more text comes to this item: its pieces may be merged.
     ItemClosed {

@@ -1,6 +1,7 @@
 //! The rules: ids, facts, the head of a chat, fold and decide. No I/O.
 
 pub mod activity;
+pub mod adopt;
 pub mod attachment;
 pub mod compact;
 pub mod continuation;

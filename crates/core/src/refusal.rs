@@ -84,12 +84,18 @@ codes! {
     AttachmentNotFound = "attachment_not_found", 404;
     /// The configuration has no such agent.
     AgentNotFound = "agent_not_found", 404;
+    /// The agent has no such session.
+    SessionUnknown = "session_unknown", 404;
     /// The chat has no offer.
     NoOffer = "no_offer", 404;
     /// The call exists, but not with this method.
     MethodNotAllowed = "method_not_allowed", 405;
     /// The slot belongs to another open chat.
     SlotTaken = "slot_taken", 409;
+    /// A chat goes on with this session already.
+    SessionTaken = "session_taken", 409;
+    /// The directory of the session is gone.
+    DirectoryGone = "directory_gone", 409;
     /// The chat is closed.
     ChatClosed = "chat_closed", 409;
     /// The chat is pinned, and pinned chats are not deleted.

@@ -14,10 +14,12 @@ use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
 use holdfast_host::agents::{Agent, Environment, Named, Origin, Source};
 use holdfast_host::attachments::Upload;
+use holdfast_host::found::{self, WantedAdoption};
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
-    HostFigures, HostInfo, Readiness, StopAgents, VariableInfo, WantedChat,
+    HostFigures, HostInfo, Readiness, SessionInfo, SessionPage, SessionQuery, StopAgents,
+    VariableInfo, WantedChat,
 };
 use holdfast_store::blobs::Incoming;
 use holdfast_store::search::Search;
@@ -128,6 +130,19 @@ impl Port for Border {
                 );
                 return Err(Refusal::new(Code::AgentNotFound, text).field("agent"));
             }
+            if let Some(session) = wanted.adopt {
+                let wanted = WantedAdoption {
+                    agent: wanted.agent,
+                    session,
+                    project: wanted.project,
+                    title: wanted.title,
+                    slot: wanted.slot,
+                    model: wanted.model,
+                    mode: wanted.mode,
+                    message: wanted.message,
+                };
+                return host.adopt(wanted, caller).await;
+            }
             let cwd = real_directory(wanted.cwd.as_deref())?;
             let open = Command::Open {
                 agent: wanted.agent,
@@ -138,9 +153,36 @@ impl Port for Border {
                 model: wanted.model,
                 mode: wanted.mode,
                 fork: None,
+                adopt: None,
                 message: wanted.message,
             };
             host.open(open, caller).await
+        }
+        .boxed()
+    }
+
+    fn sessions(
+        &self,
+        agent: String,
+        query: SessionQuery,
+    ) -> BoxFuture<'static, Result<SessionPage, Refusal>> {
+        let host = self.host.clone();
+        async move {
+            let SessionQuery { cwd, words, before, limit } = query;
+            let query = found::SessionQuery { cwd, words, before, limit };
+            let page = host.sessions(&agent, query).await?;
+            let sessions = page.sessions.into_iter().map(|session| SessionInfo {
+                id: session.id,
+                title: session.title,
+                first: session.first,
+                cwd: session.cwd,
+                cwd_is_there: session.cwd_is_there,
+                changed: session.changed,
+                bytes: session.bytes,
+                open_elsewhere: session.open_elsewhere,
+                chat: session.chat,
+            });
+            Ok(SessionPage { sessions: sessions.collect(), next: page.next })
         }
         .boxed()
     }

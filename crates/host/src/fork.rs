@@ -49,6 +49,7 @@ impl Host {
             model: summary.model,
             mode: summary.mode,
             fork: Some(fork),
+            adopt: None,
             message: None,
         };
         let answer = self.submit(other, open, caller).await;

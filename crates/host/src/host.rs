@@ -482,6 +482,7 @@ mod tests {
             model: None,
             mode: None,
             fork: None,
+            adopt: None,
             message: None,
         };
         match host.open(open, Caller::default()).await {

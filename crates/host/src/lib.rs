@@ -5,6 +5,7 @@
 //! | [`actor`] | one chat: `step` without I/O ([`actor::Core`]), and the task around it |
 //! | [`attachments`] | what people attach: taken in, let go, given to agents |
 //! | [`attempt`] | one attempt: from the committed intent to the proven death, over its keeper |
+//! | [`found`] | sessions that agents keep: listed, and gone on with by a chat |
 //! | [`host`] | the handle that everybody else has: submit, open, stop |
 //! | [`start`] | what a host does first: load what owes something, clear what is left over |
 //! | [`stop`] | one commit of all snapshots, then the keepers, then the deaths |
@@ -22,6 +23,7 @@ pub mod attachments;
 pub mod attempt;
 pub mod clock;
 mod fork;
+pub mod found;
 pub mod host;
 mod slot;
 pub mod start;

@@ -38,6 +38,10 @@ pub const PAGE_CHATS_MAX: usize = 500;
 pub const PAGE_CHATS: usize = 100;
 /// Items or turns of a page, where the caller does not say.
 pub const PAGE_ITEMS: usize = 50;
+/// Sessions of an agent in one page.
+pub const PAGE_SESSIONS_MAX: usize = 200;
+/// Sessions of an agent in one page, where nothing is said.
+pub const PAGE_SESSIONS: usize = 50;
 /// Offers that one call may name.
 pub const OFFERS_AT_ONCE_MAX: usize = 10_000;
 /// Characters of the name of an agent, a model, a mode or a device.

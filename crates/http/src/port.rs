@@ -49,12 +49,23 @@ pub trait Host: Send + Sync + 'static {
     ///
     /// # Errors
     /// `agent_not_found`, `slot_taken`, `invalid_field` for a directory that is none, the codes of
-    /// operations, of commits and of a stop.
+    /// operations, of commits and of a stop; for a session that is adopted `session_unknown`,
+    /// `session_taken`, `directory_gone`, `not_supported`.
     fn open(
         &self,
         wanted: WantedChat,
         caller: Caller,
     ) -> BoxFuture<'static, Result<Reply, Refusal>>;
+
+    /// The sessions that an agent keeps itself, the last changed first.
+    ///
+    /// # Errors
+    /// `agent_not_found`, `not_supported`, `invalid_cursor`.
+    fn sessions(
+        &self,
+        agent: String,
+        query: SessionQuery,
+    ) -> BoxFuture<'static, Result<SessionPage, Refusal>>;
 
     /// Opens another chat that begins as this one is, up to the item at a place, and answers
     /// [`Reply::Opened`].
@@ -179,6 +190,8 @@ pub struct WantedChat {
     /// Its directory; absent: the home directory. The host takes only an absolute path of a
     /// directory that exists, and keeps the real one.
     pub cwd: Option<String>,
+    /// The session that it goes on with, by the agent's own id. The directory is that of the session.
+    pub adopt: Option<String>,
     /// Its project.
     pub project: Option<String>,
     /// Its title.
@@ -191,6 +204,51 @@ pub struct WantedChat {
     pub mode: Option<String>,
     /// Its first message.
     pub message: Option<(MessageId, String, Author)>,
+}
+
+/// What a list of sessions is narrowed to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionQuery {
+    /// The directory in which it was begun.
+    pub cwd: Option<String>,
+    /// Words that its title, its first words or its directory have, in lower case.
+    pub words: Vec<String>,
+    /// The `next` of the page before.
+    pub before: Option<String>,
+    /// Rows at most.
+    pub limit: usize,
+}
+
+/// A page of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionPage {
+    /// The sessions, the last changed first.
+    pub sessions: Vec<SessionInfo>,
+    /// What to ask the next page with; none at the end.
+    pub next: Option<String>,
+}
+
+/// A session that an agent keeps itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// The agent's id of it.
+    pub id: String,
+    /// What it is called.
+    pub title: Option<String>,
+    /// The first words of the person.
+    pub first: Option<String>,
+    /// The directory in which it was begun.
+    pub cwd: Option<String>,
+    /// Whether that directory is there.
+    pub cwd_is_there: bool,
+    /// When it changed last.
+    pub changed: Micros,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Whether another process seems to have it open.
+    pub open_elsewhere: bool,
+    /// The chat that goes on with it.
+    pub chat: Option<ChatId>,
 }
 
 /// What becomes of the agents when the host stops.

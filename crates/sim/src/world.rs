@@ -182,6 +182,7 @@ impl World {
             model: None,
             mode: None,
             fork: None,
+            adopt: None,
             message: first.map(|(message, text)| (message, text, Author::Person)),
         }
     }

@@ -214,7 +214,10 @@ pub(crate) fn valid_head(text: &[u8], most: usize) -> &str {
 pub(crate) fn text_of(unit: &Unit, message: holdfast_core::ids::MessageId) -> Option<&str> {
     unit.rows.iter().rev().find_map(|row| match row {
         Row::MessageText { message: of, text } => (*of == message).then_some(text.as_str()),
-        Row::ItemBody { .. } | Row::ItemText { .. } | Row::ItemClosed { .. } => None,
+        Row::ItemBody { .. }
+        | Row::ItemText { .. }
+        | Row::ItemDated { .. }
+        | Row::ItemClosed { .. } => None,
     })
 }
 

@@ -64,6 +64,12 @@ fn chat_and_queue() -> Vec<Fact> {
             model: None,
             mode: None,
         },
+        Fact::ChatAdopted {
+            handle: Handle { root: text("r"), leaf: text("l") },
+            messages: 3,
+            shown: 9,
+            older: 2,
+        },
         Fact::ChatForked(Fork {
             from: CHAT,
             at: 9,

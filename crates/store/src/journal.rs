@@ -129,6 +129,12 @@ pub enum CommitError {
         /// That chat.
         from: ChatId,
     },
+    /// Another chat goes on with this session.
+    #[error("{chat} goes on with this session")]
+    SessionTaken {
+        /// That chat.
+        chat: ChatId,
+    },
     /// There is no room; nothing was stored.
     #[error("the disk is full: nothing was stored")]
     StorageFull,
@@ -161,6 +167,11 @@ impl CommitError {
             }
             Self::SourceGone { from } => {
                 Refusal::new(Code::ChatNotFound, format!("There is no chat {from} any more."))
+            }
+            Self::SessionTaken { chat } => {
+                let text =
+                    format!("The chat {chat} goes on with this session already: open that one.");
+                Refusal::new(Code::SessionTaken, text).field("adopt.session")
             }
             Self::OperationExists => Refusal::new(
                 Code::OperationConflict,

@@ -58,6 +58,9 @@ pub trait Store: Journal {
     fn chat(&self, chat: ChatId) -> Answer<Option<ChatRow>>;
     /// The open chat with this slot.
     fn chat_by_slot(&self, slot: String) -> Answer<Option<ChatRow>>;
+    /// Of these sessions of agents those that a chat goes on with, by the agents' own ids, each with
+    /// that chat; at most [`QUERY_ROWS_MAX`] are looked at.
+    fn chats_by_sessions(&self, sessions: Vec<String>) -> Answer<Vec<(String, ChatId)>>;
 
     /// A page of a transcript, at most `PAGE_ITEMS_MAX` items, newest last.
     fn items(&self, chat: ChatId, from: PageFrom, limit: usize) -> Answer<Vec<ItemRow>>;

@@ -15,9 +15,9 @@ use crate::tolerant::List;
 /// Bytes of a digest's beginning (FNV-1a): what nothing was added to yet.
 const NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
 /// What the CLI writes into the conversation when a turn is stopped; the turn's end says the same.
-const INTERRUPTED: &str = "[Request interrupted by user";
+pub(super) const INTERRUPTED: &str = "[Request interrupted by user";
 /// What the CLI wraps the output of its own commands in.
-const COMMAND_OUTPUT: [(&str, &str); 2] = [
+pub(super) const COMMAND_OUTPUT: [(&str, &str); 2] = [
     ("<local-command-stdout>", "</local-command-stdout>"),
     ("<local-command-stderr>", "</local-command-stderr>"),
 ];
@@ -349,7 +349,7 @@ fn piece(item: u32, at: u64, text: String) -> ProviderEvent {
 }
 
 /// The blocks of a message; none where it is one text.
-fn blocks(content: Option<&RawValue>) -> Vec<wire::Block<'_>> {
+pub(super) fn blocks(content: Option<&RawValue>) -> Vec<wire::Block<'_>> {
     let list: Option<List<'_>> = content.and_then(|raw| serde_json::from_str(raw.get()).ok());
     list.map(|list| list.each().collect()).unwrap_or_default()
 }

@@ -268,7 +268,7 @@ impl Calls {
 }
 
 /// What a call is called: the tool, and what it is called with.
-fn title(tool: &str, told: &wire::ToolInput<'_>) -> String {
+pub(super) fn title(tool: &str, told: &wire::ToolInput<'_>) -> String {
     let tool = cut(tool, NAME_CHARS_MAX);
     let subject = [
         &told.description,
@@ -289,7 +289,7 @@ fn title(tool: &str, told: &wire::ToolInput<'_>) -> String {
 }
 
 /// The kind of a tool, in the words that other agents use too.
-fn kind(tool: &str) -> &'static str {
+pub(super) fn kind(tool: &str) -> &'static str {
     match tool {
         "Bash" | "BashOutput" | "KillShell" | "PowerShell" => "execute",
         "Monitor" => MONITOR,
@@ -304,7 +304,7 @@ fn kind(tool: &str) -> &'static str {
 }
 
 /// The text of a result: one text, or blocks of which the texts count.
-fn result_text(content: Option<&RawValue>) -> String {
+pub(super) fn result_text(content: Option<&RawValue>) -> String {
     let Some(content) = content else { return String::new() };
     if let Some(text) = wire::text(Some(content)) {
         return text;
@@ -319,7 +319,7 @@ fn result_text(content: Option<&RawValue>) -> String {
 }
 
 /// The change of a file, as a person reads it.
-fn diff(told: &wire::ToolResult<'_>) -> Option<String> {
+pub(super) fn diff(told: &wire::ToolResult<'_>) -> Option<String> {
     let hunks = told.patch.as_ref().filter(|hunks| !hunks.is_empty())?;
     let mut text = String::new();
     if let Some(path) = &told.path {

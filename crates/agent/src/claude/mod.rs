@@ -17,6 +17,7 @@ mod calls;
 pub mod command;
 mod control;
 mod encode;
+pub mod history;
 pub mod ids;
 mod prompts;
 pub mod session;

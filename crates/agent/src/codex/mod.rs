@@ -17,6 +17,7 @@ mod calls;
 mod command;
 mod encode;
 mod handshake;
+pub mod history;
 mod items;
 mod mode;
 mod notifications;

@@ -1,6 +1,6 @@
 //! The life of a chat: opened, named, closed, opened again, deleted.
 
-use super::{Draft, fork, message, offer};
+use super::{Draft, adopt, fork, message, offer};
 use crate::effect::comes_back;
 use crate::fact::{Fact, Namer, Paused, StopWhy};
 use crate::frame::{Outgoing, Setting};
@@ -14,7 +14,8 @@ use crate::limits::{
 use crate::refusal::{Code, Refusal};
 
 pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
-    let Command::Open { agent, cwd, project, title, slot, model, mode, fork, message } = command
+    let Command::Open { agent, cwd, project, title, slot, model, mode, fork, adopt, message } =
+        command
     else {
         return Ok(Reply::Done);
     };
@@ -38,6 +39,9 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
     d.push(Fact::ChatOpened { agent, cwd, project, title, slot, model, mode });
     if let Some(fork) = fork {
         fork::begin(d, *fork);
+    }
+    if let Some(adopted) = adopt {
+        adopt::begin(d, *adopted);
     }
     let mut receipt = None;
     if let Some((id, text, by)) = message {

@@ -468,6 +468,7 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
         model: None,
         mode: None,
         fork: None,
+        adopt: None,
         message: message.map(|name| (id(name), format!("text of {name}"), Author::Person)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
@@ -35,6 +36,26 @@ impl Lab {
     /// What the model was told last, in short, notes of the CLI left out.
     pub(crate) fn told(&self) -> Vec<String> {
         self.model.turns().last().map(|seen| seen.told()).unwrap_or_default()
+    }
+
+    /// Runs the CLI as a person does in a terminal, in the directory of chats, with one message.
+    pub(crate) fn by_hand(&self, version: &Pinned, arguments: &[&str], message: &str) -> String {
+        let program = version.ensure().unwrap_or_else(|error| panic!("{error}"));
+        let home = claude::home(&self.dir.path().join("agent"), self.model.port).unwrap();
+        let mut command = Command::new(program);
+        command.arg("--print").args(arguments).arg(message);
+        command.current_dir(self.place.work_dir()).envs(home).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{said} {}", String::from_utf8_lossy(&output.stderr));
+        said
+    }
+
+    /// What the file of its only session holds.
+    pub(crate) fn session_file(&self) -> Vec<u8> {
+        let sessions = self.sessions();
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        fs::read(&sessions[0]).unwrap()
     }
 
     /// Where the CLI keeps its sessions.

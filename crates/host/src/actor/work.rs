@@ -344,7 +344,8 @@ impl Work {
                 | CommitError::Stopped
                 | CommitError::OperationExists
                 | CommitError::SlotTaken { .. }
-                | CommitError::SourceGone { .. },
+                | CommitError::SourceGone { .. }
+                | CommitError::SessionTaken { .. },
                 _,
             ) => self.answer(Err(error.refusal())),
         }

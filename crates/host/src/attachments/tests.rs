@@ -32,7 +32,8 @@ async fn open(host: &Host) -> ChatId {
     let (agent, cwd) = ("demo".to_owned(), "/".to_owned());
     let (project, title, slot, model, mode, message) = (None, None, None, None, None, None);
     let fork = None;
-    let open = Command::Open { agent, cwd, project, title, slot, model, mode, fork, message };
+    let open =
+        Command::Open { agent, cwd, project, title, slot, model, mode, fork, adopt: None, message };
     match host.open(open, Caller::default()).await {
         Ok(Reply::Opened { chat, .. }) => chat,
         other => panic!("{other:?}"),

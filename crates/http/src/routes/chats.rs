@@ -171,6 +171,9 @@ request! {
         /// The directory in which the agent works: an absolute path. The home directory where
         /// nothing is said.
         cwd: Option<String>,
+        /// A session that the agent keeps itself, which the chat goes on with: what it holds is shown,
+        /// and its directory is the chat's.
+        adopt: Option<Adopt>,
         /// The project.
         project: Option<String>,
         /// The title; the first message where nothing is said.
@@ -183,6 +186,12 @@ request! {
         mode: Option<String>,
         /// The first message.
         message: Option<First>,
+    }
+
+    /// A session that was there before.
+    struct Adopt {
+        /// The agent's id of it, as `GET /agents/{agent}/sessions` gives it.
+        session: String,
     }
 
     /// A first message as an object.
@@ -209,7 +218,10 @@ enum First {
     path = "/chats",
     request_body = NewChat,
     responses((status = CREATED, description = "The chat, with the receipt of its first message.", body = OpenedRow)),
-    extensions(("x-refusals" = json!([Code::AgentNotFound, Code::SlotTaken, Code::ChatNotFound]))),
+    extensions(("x-refusals" = json!([
+        Code::AgentNotFound, Code::SlotTaken, Code::ChatNotFound, Code::SessionUnknown, Code::SessionTaken,
+        Code::DirectoryGone, Code::NotSupported
+    ]))),
 )]
 pub(super) async fn open(
     State(app): State<App>,
@@ -229,9 +241,14 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<WantedChat, Refusal
     let name = Most::Chars(NAME_CHARS_MAX);
     let agent = fields.line("agent", name)?.ok_or_else(|| fields.missing("agent"))?;
     let message = first_message(&mut fields)?;
+    let (cwd, adopt) = (directory(&mut fields)?, adopted(&mut fields)?);
+    if cwd.is_some() && adopt.is_some() {
+        return Err(fields.invalid("cwd", "absent where a session is adopted: it has its own"));
+    }
     Ok(WantedChat {
         agent,
-        cwd: directory(&mut fields)?,
+        cwd,
+        adopt,
         project: fields.line("project", Most::Chars(PROJECT_CHARS_MAX))?,
         title: fields.line("title", Most::Chars(TITLE_CHARS_MAX))?,
         slot: fields.line("slot", Most::Chars(SLOT_CHARS_MAX))?,
@@ -249,6 +266,19 @@ fn directory(fields: &mut Fields) -> Result<Option<String>, Refusal> {
             Err(fields.invalid("cwd", "an absolute path"))
         }
         cwd => Ok(cwd),
+    }
+}
+
+/// The session that the chat goes on with.
+fn adopted(fields: &mut Fields) -> Result<Option<String>, Refusal> {
+    match fields.value("adopt") {
+        None => Ok(None),
+        Some(Value::Object(adopt)) => {
+            let mut inner = Fields::within(adopt, Adopt::FIELDS, "adopt.".to_owned())?;
+            let session = inner.line("session", Most::Chars(NAME_CHARS_MAX))?;
+            session.map(Some).ok_or_else(|| inner.missing("session"))
+        }
+        Some(_) => Err(fields.invalid("adopt", "an object with the session")),
     }
 }
 

@@ -89,6 +89,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(host::stop))
         .routes(routes!(host::restart))
         .routes(routes!(agents::list))
+        .routes(routes!(agents::sessions))
         .routes(routes!(environment::refresh))
         .routes(routes!(environment::show))
         .routes(routes!(chats::list, chats::open))

@@ -158,6 +158,12 @@ struct Told {
     tried: Option<u32>,
     /// Of what is tried again: how many tries there are at most.
     tries: Option<u32>,
+    /// Of a session that was there before: how many of its entries are shown.
+    shown: Option<u32>,
+    /// Of a session that was there before: how many entries there are before those.
+    older: Option<u64>,
+    /// Of a session that was there before: when it began.
+    since: Option<Time>,
     /// Of a fork: the other chat.
     #[schema(value_type = Option<ids::ChatId>)]
     chat: Option<ChatId>,
@@ -301,6 +307,9 @@ impl Told {
             code: None,
             tried: None,
             tries: None,
+            shown: None,
+            older: None,
+            since: None,
             chat: None,
             to: None,
         };
@@ -328,6 +337,12 @@ impl Told {
             }
             Notice::WentBack { to } => Self { to: Some(to), ..plain(words::NoticeKind::WentBack) },
             Notice::ForkHoldsMore => plain(words::NoticeKind::ForkHoldsMore),
+            Notice::Adopted { shown, older, since } => Self {
+                shown: Some(shown),
+                older: Some(older),
+                since: since.map(rfc3339),
+                ..plain(words::NoticeKind::Adopted)
+            },
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod prompt;
 pub(crate) mod queue;
 pub(crate) mod receipt;
 pub(crate) mod row;
+pub(crate) mod session;
 pub(crate) mod task;
 pub(crate) mod text;
 pub(crate) mod time;

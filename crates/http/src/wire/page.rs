@@ -11,6 +11,7 @@ use crate::wire::attachment::Kept;
 use crate::wire::grant::Grant;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
+use crate::wire::session::Session;
 use crate::wire::turn::Turn;
 
 /// A page of a list.
@@ -32,6 +33,8 @@ pub(crate) type RowPage = Page<Row>;
 pub(crate) type ItemPage = Page<Item, u64>;
 /// What is allowed for good in a chat.
 pub(crate) type GrantPage = Page<Grant>;
+/// A page of the sessions that an agent keeps itself.
+pub(crate) type SessionPage = Page<Session>;
 /// A page of turns.
 pub(crate) type TurnPage = Page<Turn, u32>;
 

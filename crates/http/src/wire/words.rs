@@ -91,6 +91,7 @@ words! {
     NoticeKind {
         Stopped Resumed StartedFresh StartFailed TurnFailed PromptCancelled TaskNotStopped
         MessageLost LineSkipped Forked ForkHoldsMore WentBack Retrying AgentSays SettingRefused
+        Adopted
     }
     /// What a receipt is for.
     ReceiptKind { Message Answer }

@@ -8,19 +8,22 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use holdfast_core::adopt::{Adopted, Entry};
 use holdfast_core::attachment::Attachment;
 use holdfast_core::decide::{Decision, decide};
 use holdfast_core::fact::Secret;
 use holdfast_core::head::Chat;
 use holdfast_core::ids::{AttachmentId, AttemptId, ChatId, MessageId};
 use holdfast_core::input::{ChangeChat, Command, Given, Input, KeeperEvent, Reply};
-use holdfast_core::provider::ProviderEvent;
+use holdfast_core::item::{Body, Field, ItemKind, Role};
+use holdfast_core::provider::{Handle, ProviderEvent};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
-    HostInfo, OperationKey, Readiness, StopAgents, VariableInfo, WantedChat,
+    HostInfo, OperationKey, Readiness, SessionInfo, SessionPage, SessionQuery, StopAgents,
+    VariableInfo, WantedChat,
 };
 use holdfast_store::blobs::Incoming;
 use holdfast_store::search::{Search, Terms};
@@ -311,9 +314,44 @@ impl Host for Fake {
                 model: wanted.model,
                 mode: wanted.mode,
                 fork: None,
+                adopt: wanted.adopt.map(|session| Box::new(adopted(session))),
                 message: wanted.message,
             };
             this.act(ChatId::new(this.id()), open, caller).await
+        }
+        .boxed()
+    }
+    fn sessions(
+        &self,
+        agent: String,
+        query: SessionQuery,
+    ) -> BoxFuture<'static, Result<SessionPage, Refusal>> {
+        let store = self.0.store.clone();
+        async move {
+            if agent != "demo" {
+                return Err(Refusal::new(Code::AgentNotFound, "no such agent"));
+            }
+            if query.before.is_some() {
+                return Err(Refusal::new(Code::InvalidCursor, "no such page").field("before"));
+            }
+            let taken = store.chats_by_sessions(vec!["s-1".to_owned()]).await.unwrap();
+            let session = |id: &str| SessionInfo {
+                id: id.to_owned(),
+                title: Some(format!("The session {id}")),
+                first: Some("Fix the parser".to_owned()),
+                cwd: Some("/home/me".to_owned()),
+                cwd_is_there: true,
+                changed: Micros(BEGIN),
+                bytes: 7,
+                open_elsewhere: id == "s-2",
+                chat: taken.iter().find(|(taken, _)| taken == id).map(|(_, chat)| *chat),
+            };
+            let all = ["s-1", "s-2"].map(session).into_iter();
+            let named = |it: &SessionInfo, word: &String| {
+                it.title.as_ref().is_some_and(|title| title.to_lowercase().contains(word))
+            };
+            let kept = all.filter(|it| query.words.iter().all(|word| named(it, word)));
+            Ok(SessionPage { sessions: kept.take(query.limit).collect(), next: None })
         }
         .boxed()
     }
@@ -340,6 +378,7 @@ impl Host for Fake {
                 model: None,
                 mode: None,
                 fork: Some(fork),
+                adopt: None,
                 message: None,
             };
             this.act(ChatId::new(this.id()), open, caller).await
@@ -490,4 +529,25 @@ impl Host for Fake {
 
 fn shell_source() -> EnvironmentSource {
     EnvironmentSource { word: "login_shell", shell: Some("/bin/sh".into()), note: None }
+}
+
+/// What a session holds that is adopted.
+fn adopted(session: String) -> Adopted {
+    let entry = |kind, role, body, field, text: &str| Entry {
+        kind,
+        role,
+        body,
+        texts: vec![(field, text.to_owned())],
+        at: Some(Micros(BEGIN - 60_000_000)),
+    };
+    let said = |role, text| entry(ItemKind::Message, role, Body::Text, Field::Text, text);
+    Adopted {
+        handle: Handle { root: session.clone(), leaf: session },
+        title: Some("Fix the parser".to_owned()),
+        messages: 1,
+        entries: vec![said(Role::User, "Fix the parser"), said(Role::Agent, "It is fixed.")],
+        older: 3,
+        damaged: 1,
+        since: Some(Micros(BEGIN - 60_000_000)),
+    }
 }

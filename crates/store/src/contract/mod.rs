@@ -10,6 +10,7 @@ pub(crate) mod messages;
 pub(crate) mod pen;
 mod prompts;
 mod random;
+mod sessions;
 
 use std::sync::Arc;
 
@@ -142,6 +143,9 @@ contract! {
         the_end_of_a_turn_is_a_place_until_it_is_left_behind,
         a_file_goes_with_the_messages_that_are_shown,
         a_fork_has_the_attachments_that_its_messages_name;
+    sessions:
+        a_session_is_gone_on_with_by_one_chat,
+        an_entry_of_before_has_its_own_time;
     feed:
         every_change_is_told_in_order,
         a_commit_without_effect_tells_nothing,

@@ -89,6 +89,9 @@ impl Store for Memory {
     fn chat_by_slot(&self, slot: String) -> Answer<Option<ChatRow>> {
         self.ask(|store| store.chat_by_slot(&slot))
     }
+    fn chats_by_sessions(&self, sessions: Vec<String>) -> Answer<Vec<(String, ChatId)>> {
+        self.ask(|store| store.chats_by_sessions(&sessions))
+    }
     fn items(&self, chat: ChatId, from: PageFrom, limit: usize) -> Answer<Vec<ItemRow>> {
         self.ask(|store| store.items(chat, from, limit))
     }

@@ -75,7 +75,7 @@ fn apply_fact(
             chat.slot.clone_from(slot);
         }
         // What it shows of the other chat is copied by the store, which knows both.
-        Fact::ChatForked(_) => {}
+        Fact::ChatForked(_) | Fact::ChatAdopted { .. } => {}
         Fact::ChatTitled { title, .. } => chat.title = Some(title.clone()),
         Fact::SlotBound { slot } => chat.slot.clone_from(slot),
         Fact::ChatPinned { .. }
@@ -530,6 +530,10 @@ fn apply_row(
                 there.push_str(new);
                 touched.add(What::Item(*item));
             }
+        }
+        Row::ItemDated { item, at } => {
+            chat.item_mut(*item).ok_or_else(|| missing(unit.chat, item))?.at = *at;
+            touched.add(What::Item(*item));
         }
         Row::ItemClosed { item } => {
             let here = chat.item_mut(*item).ok_or_else(|| missing(unit.chat, item))?;

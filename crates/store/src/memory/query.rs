@@ -87,6 +87,12 @@ impl MemoryStore {
     }
 
     #[must_use]
+    pub fn chats_by_sessions(&self, sessions: &[String]) -> Vec<(String, ChatId)> {
+        let looked_at = sessions.iter().take(QUERY_ROWS_MAX);
+        looked_at.filter_map(|it| Some((it.clone(), self.by_session(it)?))).collect()
+    }
+
+    #[must_use]
     pub fn chat(&self, id: ChatId) -> Option<ChatRow> {
         let chat = self.chats.get(&id)?;
         Some(ChatRow {

@@ -123,6 +123,11 @@ impl MemoryStore {
             .unwrap_or_else(|| StoredChat::new(unit.head.clone(), unit.summary.clone(), unit.at));
         let mut touched = Touched::default();
         for fact in &unit.facts {
+            if let Fact::ChatAdopted { handle, .. } = fact
+                && let Some(chat) = self.by_session(&handle.leaf)
+            {
+                return Err(CommitError::SessionTaken { chat });
+            }
             if let Fact::ChatForked(fork) = fact {
                 let from =
                     self.chats.get(&fork.from).filter(|from| from.head.life != Life::Deleted);
@@ -164,6 +169,16 @@ impl MemoryStore {
             self.show_row(unit.chat, &(operation.principal.clone(), operation.key.clone()));
         }
         Ok(first..self.newest + 1)
+    }
+
+    /// The chat that goes on with this session, the last changed of several.
+    pub(super) fn by_session(&self, session: &str) -> Option<ChatId> {
+        let here = |chat: &StoredChat| {
+            let own = chat.head.handle.as_ref().is_some_and(|handle| handle.leaf == session);
+            own && chat.head.life != Life::Deleted
+        };
+        let here = self.chats.iter().filter(|(_, chat)| here(chat));
+        here.max_by_key(|(_, chat)| chat.touched).map(|(id, _)| *id)
     }
 
     /// The open chat with this slot.

@@ -122,6 +122,9 @@ impl Store for Sqlite {
     fn chat_by_slot(&self, slot: String) -> Answer<Option<ChatRow>> {
         self.ask(move |db| read::chat_by_slot(db, &slot))
     }
+    fn chats_by_sessions(&self, sessions: Vec<String>) -> Answer<Vec<(String, ChatId)>> {
+        self.ask(move |db| read::by_sessions(db, &sessions))
+    }
     fn items(&self, chat: ChatId, from: PageFrom, limit: usize) -> Answer<Vec<ItemRow>> {
         self.ask_here(chat, move |db, key| read::items(db, key, from, limit))
     }

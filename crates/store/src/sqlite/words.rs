@@ -46,6 +46,7 @@ kinds! {
     Fact::ChatOpened { .. } => "chat_opened",
     Fact::ChatForked(_) => "chat_forked",
     Fact::ChatRewound { .. } => "chat_rewound",
+    Fact::ChatAdopted { .. } => "chat_adopted",
     Fact::ChatTitled { .. } => "chat_titled",
     Fact::ChatPinned { .. } => "chat_pinned",
     Fact::ChatFiled { .. } => "chat_filed",

@@ -120,7 +120,8 @@ impl Work {
             CommitError::Refused(_)
             | CommitError::OperationExists
             | CommitError::SlotTaken { .. }
-            | CommitError::SourceGone { .. } => self.one_by_one(moment),
+            | CommitError::SourceGone { .. }
+            | CommitError::SessionTaken { .. } => self.one_by_one(moment),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use holdfast_core::fact::Fact;
 use holdfast_core::head::Life;
-use holdfast_core::ids::Seq;
+use holdfast_core::ids::{ChatId, Seq};
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, params};
+use uuid::Uuid;
 
 use super::Projection;
 use crate::change::What;
@@ -111,8 +112,8 @@ impl Record {
         let reap = head.life == Life::Deleted && head.attempt.is_none();
         let sql = "INSERT INTO chats (chat, seq, life, slot, title, project, created_at,
                 updated_at, touched, last_prompt, last_message, owes, running, to_resume, to_check,
-                queued, held, reap, version, summary, first_prompt, first_message)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                queued, held, reap, version, summary, first_prompt, first_message, session)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, life = excluded.life,
                 slot = excluded.slot, title = excluded.title, project = excluded.project,
                 updated_at = excluded.updated_at, touched = excluded.touched,
@@ -120,7 +121,8 @@ impl Record {
                 owes = excluded.owes, running = excluded.running, to_resume = excluded.to_resume,
                 to_check = excluded.to_check, queued = excluded.queued, held = excluded.held,
                 reap = excluded.reap, version = excluded.version, summary = excluded.summary,
-                first_prompt = excluded.first_prompt, first_message = excluded.first_message";
+                first_prompt = excluded.first_prompt, first_message = excluded.first_message,
+                session = excluded.session";
         db.prepare_cached(sql)?.execute(params![
             key,
             self.seq.0,
@@ -144,6 +146,7 @@ impl Record {
             serde_json::to_string(summary)?,
             self.first_prompt,
             self.first_message,
+            head.handle.as_ref().map(|handle| handle.leaf.as_str()),
         ])?;
         let sql = "INSERT INTO heads (chat, version, head) VALUES (?, ?, ?)
             ON CONFLICT (chat) DO UPDATE SET version = excluded.version, head = excluded.head";
@@ -154,6 +157,20 @@ impl Record {
 }
 
 impl Projection<'_> {
+    /// Refuses a session that another chat goes on with.
+    pub(super) fn session_is_free(&self, session: &str) -> Result<(), Fail> {
+        let sql = "SELECT chat FROM chats WHERE session = ? AND life <> 3 AND chat <> ? LIMIT 1";
+        let mut sql = self.db.prepare_cached(sql)?;
+        let other = sql.query_row(params![session, self.key], |row| row.get(0)).optional()?;
+        match other {
+            Some(other) => {
+                let chat = ChatId::new(Uuid::from_bytes(other));
+                Err(CommitError::SessionTaken { chat }.into())
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn chat_fact(&mut self, fact: &Fact) -> Result<(), Fail> {
         match fact {
             Fact::ChatOpened { project, title, slot, .. } => {

@@ -3,6 +3,7 @@
 use holdfast_core::fact::Fact;
 use holdfast_core::ids::ItemId;
 use holdfast_core::item::{Body, CallState, Field};
+use holdfast_core::time::Micros;
 use rusqlite::{OptionalExtension, params};
 
 use super::Projection;
@@ -83,6 +84,16 @@ impl Projection<'_> {
         let mut sql = self.db.prepare_cached(sql)?;
         let found = sql.execute(params![body, running, self.key, item.origin, item.n])?;
         if found == 0 {
+            return Err(missing(self.chat, item).into());
+        }
+        self.touched.add(What::Item(item));
+        Ok(())
+    }
+
+    pub(super) fn item_dated(&mut self, item: ItemId, at: Micros) -> Result<(), Fail> {
+        let sql = "UPDATE items SET at = ? WHERE chat = ? AND origin = ? AND id = ?";
+        let mut sql = self.db.prepare_cached(sql)?;
+        if sql.execute(params![at.0, self.key, item.origin, item.n])? == 0 {
             return Err(missing(self.chat, item).into());
         }
         self.touched.add(What::Item(item));

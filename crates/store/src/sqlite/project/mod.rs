@@ -100,6 +100,7 @@ impl Projection<'_> {
     fn fact(&mut self, seq: Seq, fact: &Fact) -> Result<(), Fail> {
         match fact {
             Fact::ChatForked(fork) => self.fork(seq, fork),
+            Fact::ChatAdopted { handle, .. } => self.session_is_free(&handle.leaf),
             Fact::ChatOpened { .. }
             | Fact::ChatTitled { .. }
             | Fact::SlotBound { .. }
@@ -190,6 +191,7 @@ impl Projection<'_> {
             Row::MessageText { message, text } => self.message_text(*message, text),
             Row::ItemBody { item, body } => self.item_body(*item, body),
             Row::ItemText { item, field, at, text } => self.item_text(*item, *field, *at, text),
+            Row::ItemDated { item, at } => self.item_dated(*item, *at),
             Row::ItemClosed { item } => self.item_closed(*item),
         }
     }

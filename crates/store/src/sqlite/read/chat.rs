@@ -52,6 +52,23 @@ pub(in crate::sqlite) fn chat_by_slot(
     Ok(db.prepare_cached(&sql)?.query_row([slot], row).optional()?)
 }
 
+/// The chats that go on with these sessions.
+pub(in crate::sqlite) fn by_sessions(
+    db: &Connection,
+    sessions: &[String],
+) -> Result<Vec<(String, ChatId)>, Fail> {
+    let sql =
+        "SELECT chat FROM chats WHERE session = ? AND life <> 3 ORDER BY touched DESC LIMIT 1";
+    let mut sql = db.prepare_cached(sql)?;
+    let mut found = Vec::new();
+    for session in sessions.iter().take(QUERY_ROWS_MAX) {
+        let chat = sql.query_row([session], |row| row.get(0)).optional()?;
+        let chat = chat.map(|chat| ChatId::new(Uuid::from_bytes(chat)));
+        found.extend(chat.map(|chat| (session.clone(), chat)));
+    }
+    Ok(found)
+}
+
 /// Whether there is such a chat and it is not deleted.
 pub(in crate::sqlite) fn is_here(db: &Connection, key: &[u8]) -> Result<bool, Fail> {
     let sql = "SELECT 1 FROM chats WHERE chat = ? AND life <> 3";

@@ -3,6 +3,7 @@
 use holdfast_core::fact::Fact;
 use holdfast_core::input::Reply;
 use holdfast_core::item::Row;
+use holdfast_core::provider::Handle;
 
 use super::{chat, open, raw};
 use crate::Store;
@@ -14,7 +15,9 @@ async fn operations_of_the_first_schema_are_read() {
     open(dir.path()).stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "DROP TABLE grants;
+        "DROP INDEX chats_session;
+        ALTER TABLE chats DROP COLUMN session;
+        DROP TABLE grants;
         DROP TABLE attachments;
         DROP TABLE message_attachments;
         ALTER TABLE turns DROP COLUMN mark;
@@ -48,7 +51,9 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
     sqlite.stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "ALTER TABLE turns DROP COLUMN mark;
+        "DROP INDEX chats_session;
+        ALTER TABLE chats DROP COLUMN session;
+        ALTER TABLE turns DROP COLUMN mark;
         ALTER TABLE turns DROP COLUMN ends;
         ALTER TABLE turns DROP COLUMN holds;
         ALTER TABLE turns DROP COLUMN left_behind;
@@ -70,4 +75,27 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
     let fact = Fact::MessageEdited { message, bytes: 5, digest: String::new() };
     pen.write([fact], [Row::MessageText { message, text }]).await;
     assert_eq!(first(1).await.as_deref(), Some("right"));
+}
+
+#[tokio::test]
+async fn the_sessions_of_chats_are_found_in_the_sixth_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let sqlite = open(dir.path());
+    let mut pen = chat(&sqlite, 1).await;
+    let session = "s-1".to_owned();
+    let handle = Handle { root: session.clone(), leaf: session.clone() };
+    pen.put([Fact::ChatAdopted { handle, messages: 1, shown: 0, older: 0 }]).await;
+    chat(&sqlite, 2).await;
+    sqlite.stop();
+    let db = raw(dir.path());
+    db.execute_batch(
+        "DROP INDEX chats_session;
+        ALTER TABLE chats DROP COLUMN session;
+        PRAGMA user_version = 6;",
+    )
+    .unwrap();
+    drop(db);
+    let sqlite = open(dir.path());
+    let taken = sqlite.chats_by_sessions(vec!["none".to_owned(), session.clone()]).await.unwrap();
+    assert_eq!(taken, [(session, chat_id(1))]);
 }
