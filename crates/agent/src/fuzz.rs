@@ -218,6 +218,7 @@ impl Run {
                 }
                 ProviderEvent::Retuned { .. }
                 | ProviderEvent::SettingDeferred
+                | ProviderEvent::LoginNeeded { .. }
                 | ProviderEvent::SettingRefused { .. }
                 | ProviderEvent::SessionMoved { .. }
                 | ProviderEvent::Ready { .. }

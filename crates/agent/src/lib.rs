@@ -9,6 +9,7 @@ pub mod demo;
 pub mod fuzz;
 pub mod history;
 pub mod jsonrpc;
+pub mod versions;
 
 mod faults;
 mod noise;

@@ -68,6 +68,7 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
                 writeln!(all, "retuned {} {}", word(model), word(mode))
             }
             ProviderEvent::SettingDeferred => writeln!(all, "setting deferred"),
+            ProviderEvent::LoginNeeded { text } => writeln!(all, "login needed: {text}"),
             ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),
             ProviderEvent::SessionMoved { handle } => writeln!(all, "moved to {}", handle.leaf),
         };

@@ -16,7 +16,7 @@ mod text;
 
 pub use client::Client;
 pub use clock::since_hours;
-pub use commands::{Command, agents, environment};
+pub use commands::{Command, agents, environment, sessions};
 pub use fault::{Exit, Fault};
 pub use out::Out;
 pub use reach::{ENDPOINT, Endpoint, Reach, Surroundings, Target, endpoint};

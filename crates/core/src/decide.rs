@@ -164,6 +164,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
         ProviderEvent::SettingDeferred => chat::setting_deferred(d),
+        ProviderEvent::LoginNeeded { text } => attempt::login_needed(d, &text),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),
         ProviderEvent::SessionMoved { handle } => attempt::session_moved(d, handle),
     }

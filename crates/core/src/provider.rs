@@ -433,6 +433,11 @@ pub enum ProviderEvent {
     },
     /// The agent takes a setting only when it is started.
     SettingDeferred,
+    /// Its model's server took nothing, since nobody is logged in: what was asked last came to nothing.
+    LoginNeeded {
+        /// The agent's words, and what to do.
+        text: String,
+    },
     /// The agent did not take a setting; it works as before.
     SettingRefused {
         /// The agent's words, bounded.

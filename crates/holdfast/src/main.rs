@@ -8,6 +8,7 @@ mod browser;
 mod commands;
 mod config;
 mod data_dir;
+mod detect;
 mod environment;
 mod exit;
 mod listener;
@@ -62,6 +63,8 @@ enum Command {
 enum Agent {
     /// List the agents that can be chosen.
     Ls(holdfast_cli::agents::Args),
+    /// List the sessions that agents keep themselves: what was talked about in a terminal, say.
+    Sessions(holdfast_cli::sessions::Args),
     /// Show what an agent would run in if it were started now, and where each variable is from.
     Env(holdfast_cli::environment::Args),
     /// An ACP agent over stdio that needs no account and no network: it does what the message says.
@@ -85,6 +88,9 @@ fn main() -> ExitCode {
         Command::Config { config } => commands::config::run(&config),
         Command::Service { service } => commands::service::run(&service),
         Command::Agent { agent: Agent::Ls(args) } => end(args.out(), args.run(&surroundings())),
+        Command::Agent { agent: Agent::Sessions(args) } => {
+            end(args.out(), args.run(&surroundings()))
+        }
         Command::Agent { agent: Agent::Env(args) } => end(args.out(), args.run(&surroundings())),
         Command::Agent { agent: Agent::Demo } => exit::code(holdfast_agent::demo::main(&[])),
         Command::Doctor(args) => end(args.out(), commands::doctor::run(&args, &surroundings())),

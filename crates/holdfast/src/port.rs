@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use holdfast_agent::codec::AgentKind;
+use holdfast_agent::versions;
 use holdfast_core::attachment::Attachment;
 use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
@@ -27,6 +28,7 @@ use holdfast_store::{Blobs, Store};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::config::Recheck;
+use crate::detect::{self, Versions};
 use crate::environment::{self, Surroundings};
 
 /// What somebody wants of the program as a whole.
@@ -45,18 +47,20 @@ pub(crate) struct Border {
     search: Option<Search>,
     recheck: Recheck,
     surroundings: Arc<Surroundings>,
+    versions: Arc<Versions>,
 }
 
 impl Border {
     /// The border of this host; what is wished of the program goes to `wishes`.
-    pub(crate) const fn new(
+    pub(crate) fn new(
         host: Host,
         wishes: mpsc::Sender<Wish>,
         search: Option<Search>,
         recheck: Recheck,
         surroundings: Arc<Surroundings>,
     ) -> Self {
-        Self { host, wishes, search, recheck, surroundings }
+        let versions = Arc::default();
+        Self { host, wishes, search, recheck, surroundings, versions }
     }
 
     fn wish(&self, wish: Wish) {
@@ -99,15 +103,21 @@ impl Port for Border {
             .agents()
             .iter()
             .map(|(id, agent)| {
-                let availability = availability(agent, &self.host.agents().environment(agent));
-                (id, agent, availability)
+                let within = self.host.agents().environment(agent);
+                (id, agent, availability(agent, &within), within)
             })
-            .filter(|(_, agent, availability)| is_shown(agent, availability))
-            .map(|(id, agent, availability)| AgentInfo {
-                id: id.clone(),
-                kind: kind_word(agent.kind).to_owned(),
-                version: None,
-                availability,
+            .filter(|(_, agent, availability, _)| is_shown(agent, availability))
+            .map(|(id, agent, availability, within)| {
+                let version = self.versions.of(agent, &within);
+                let hint = version.as_deref().and_then(|it| detect::hint(agent.kind, it));
+                AgentInfo {
+                    id: id.clone(),
+                    kind: kind_word(agent.kind).to_owned(),
+                    version,
+                    tested: versions::tested(agent.kind).map(|tested| tested.words()),
+                    availability,
+                    hint,
+                }
             })
             .collect();
         async move { agents }.boxed()
@@ -349,20 +359,9 @@ pub(crate) const fn is_shown(agent: &Agent, availability: &Availability) -> bool
 
 /// Whether the agent's program can be found.
 pub(crate) fn availability(agent: &Agent, within: &Environment) -> Availability {
-    let Some(program) = agent.command.first() else {
-        return Availability::Unavailable("Its command is empty.".to_owned());
-    };
-    let found = if program.to_string_lossy().contains('/') {
-        Path::new(program).is_file()
-    } else {
-        let path = within.get("PATH".as_ref()).map(|path| path.value.as_os_str());
-        std::env::split_paths(path.unwrap_or_default()).any(|dir| dir.join(program).is_file())
-    };
-    if found {
-        Availability::Available
-    } else {
-        let text = format!("The program {} was not found.", Path::new(program).display());
-        Availability::Unavailable(text)
+    match detect::program(agent, within) {
+        Some(_) => Availability::Available,
+        None => Availability::Unavailable(detect::missing(agent)),
     }
 }
 

@@ -306,8 +306,12 @@ pub struct AgentInfo {
     pub kind: String,
     /// Its version, as far as known.
     pub version: Option<String>,
+    /// The versions that were tested, in words.
+    pub tested: Option<String>,
     /// Whether it can be started.
     pub availability: Availability,
+    /// What a person should know of it all the same: that its version was not tested.
+    pub hint: Option<String>,
 }
 
 /// What an agent runs in.

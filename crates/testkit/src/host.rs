@@ -325,6 +325,18 @@ impl<'a> TestHost<'a> {
         answer.body["message"]["id"].as_str().unwrap().to_owned()
     }
 
+    /// An agent as it is listed.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such agent.
+    #[track_caller]
+    pub fn agent(&self, id: &str) -> Value {
+        let agents = self.get("/agents");
+        let mut listed = agents["items"].as_array().into_iter().flatten();
+        listed.find(|agent| agent["id"] == id).cloned().unwrap_or_else(|| panic!("{agents}"))
+    }
+
     /// The row of a chat.
     #[track_caller]
     pub fn chat(&self, chat: &str) -> Value {

@@ -14,6 +14,8 @@ use crate::tolerant::List;
 
 /// Bytes of a digest's beginning (FNV-1a): what nothing was added to yet.
 const NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
+/// The CLI's word for the failure of a request that nobody is logged in for.
+const LOGGED_OUT: &str = "authentication_failed";
 /// What the CLI writes into the conversation when a turn is stopped; the turn's end says the same.
 pub(super) const INTERRUPTED: &str = "[Request interrupted by user";
 /// What the CLI wraps the output of its own commands in.
@@ -214,6 +216,9 @@ impl State {
                 self.turns.read(message.usage.as_ref());
             }
             self.blocks.answers(out);
+        }
+        if main && told.error.as_deref() == Some(LOGGED_OUT) {
+            self.turns.logged_out = true;
         }
         if main && failed {
             // The end of the turn says the same words.

@@ -12,6 +12,9 @@ use super::wire::{self, is_true};
 use crate::ordinals::head;
 use crate::tolerant::List;
 
+/// What a person can do about a login that is missing.
+const LOG_IN: &str = "Run `claude` in a terminal and type /login, or set ANTHROPIC_API_KEY in the agent's \
+    environment. Then send your message again.";
 /// Messages that are told apart. The host has one at a time at the CLI.
 const IN_FLIGHT_MAX: usize = 16;
 /// Bytes of the CLI's words for the end of a turn.
@@ -76,6 +79,9 @@ pub(super) struct Turns {
     /// The id of the last message of the model in this turn: the CLI can go back to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spoken: Option<String>,
+    /// Whether the turn was told that nobody is logged in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) logged_out: bool,
 }
 
 impl Turns {
@@ -297,6 +303,14 @@ impl State {
         }
         let (how, text) = end(told, subtype, interrupted);
         self.end_turn(out);
+        let logged_out = std::mem::take(&mut self.turns.logged_out) && how == TurnEnd::Failed;
+        if logged_out {
+            // The failure says it in words that help.
+            out.push(ProviderEvent::TurnEnded { how, usage, text: None, mark });
+            let said = text.unwrap_or_default();
+            out.push(ProviderEvent::LoginNeeded { text: format!("{said}. {LOG_IN}") });
+            return;
+        }
         out.push(ProviderEvent::TurnEnded { how, usage, text, mark });
     }
 }

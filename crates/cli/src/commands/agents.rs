@@ -29,7 +29,8 @@ impl Args {
         }
         let row = |agent: &Value| {
             let state = match (agent["available"].as_bool(), agent["reason"].as_str()) {
-                (Some(true), _) => "ready".to_owned(),
+                (Some(true), None) => "ready".to_owned(),
+                (Some(true), Some(hint)) => format!("ready, but: {}", line(hint)),
                 (_, reason) => {
                     format!("not ready: {}", line(reason.unwrap_or("no reason is given")))
                 }

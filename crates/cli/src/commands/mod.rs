@@ -8,6 +8,7 @@ mod offers;
 mod restart;
 mod resume;
 mod search;
+pub mod sessions;
 mod status;
 mod stop;
 mod token;

@@ -72,6 +72,14 @@ pub(super) fn start_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
     offer::resume_failed(d, fault, text);
 }
 
+/// Nobody is logged in. That is filed as what a start without a login is; a new agent, started with what
+/// a person does next, finds what was done about it.
+pub(super) fn login_needed(d: &mut Draft<'_>, text: &str) {
+    let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };
+    offer::file(d, StartFault::LoginNeeded, text);
+    d.push(Fact::StopRequested { attempt, why: StopWhy::StartFailed });
+}
+
 pub(super) fn frame_begun(d: &mut Draft<'_>, frame: FrameNo) {
     if d.chat.head.outstanding.as_ref().is_some_and(|o| o.frame == frame) {
         d.push(Fact::FrameBegun { frame });

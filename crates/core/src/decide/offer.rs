@@ -175,10 +175,15 @@ pub(super) fn resume_failed(d: &mut Draft<'_>, fault: StartFault, text: &str) {
     let waits = next(d.chat).is_some() || head.is_resuming() || head.fork.is_some();
     stop_resume(d);
     if waits || !d.chat.head.stranded.is_empty() || fault == StartFault::AgentMayLive {
-        let failure = failure(fault, text);
-        d.push(Fact::FailureFiled(failure.clone()));
-        d.say(Notice::StartFailed { code: failure.code }, &failure.text);
+        file(d, fault, text);
     }
+}
+
+/// Files a failure, which holds the queue until somebody acts.
+pub(super) fn file(d: &mut Draft<'_>, fault: StartFault, text: &str) {
+    let failure = failure(fault, text);
+    d.push(Fact::FailureFiled(failure.clone()));
+    d.say(Notice::StartFailed { code: failure.code }, &failure.text);
 }
 
 /// The failure that goes with a fault.

@@ -14,7 +14,7 @@ use holdfast_host::host::KeeperProgram;
 use holdfast_host::{Host, HostOptions};
 use holdfast_http::App;
 use holdfast_http::auth::{Names, OneToken, Principal, Sessions};
-use holdfast_http::port::StopAgents;
+use holdfast_http::port::{Host as _, StopAgents};
 use holdfast_keeper::registry::Limits;
 use holdfast_store::search::{self, Search};
 use holdfast_store::{Options, Sqlite, Store};
@@ -152,6 +152,12 @@ async fn serve(args: &Args, config: &Config, given: Option<Given>) -> Result<End
     let check = Recheck::new(args.told(), config);
     let border = Border::new(host.clone(), wish, search, check.clone(), surroundings);
     let border = Arc::new(border);
+    // What is installed is known before somebody asks, as a rule.
+    let (agents, asks) = (host.agents().clone(), Arc::clone(&border));
+    tokio::spawn(async move {
+        agents.environment_known().await;
+        asks.agents().await;
+    });
     let tokens = Arc::new(OneToken::new(&token, Principal::person("owner")));
     let sessions = Arc::new(data.sessions(&token)?);
     let app = App::new(border, tokens, Names::new(listen, &[]), stopping.clone())

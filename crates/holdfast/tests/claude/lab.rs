@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use holdfast_pinned::{CLAUDE, CLAUDE_OLDEST, Pinned};
@@ -49,6 +49,30 @@ impl Lab {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{said} {}", String::from_utf8_lossy(&output.stderr));
         said
+    }
+
+    /// Starts the CLI as a program does that goes on with a session, and says nothing to it.
+    pub(crate) fn opened_by_hand(&self, version: &Pinned, arguments: &[&str]) -> Child {
+        let program = version.ensure().unwrap_or_else(|error| panic!("{error}"));
+        let home = claude::home(&self.dir.path().join("agent"), self.model.port).unwrap();
+        let mut command = Command::new(program);
+        command.args(claude::ARGUMENTS).args(arguments).envs(home);
+        command.current_dir(self.place.work_dir()).stdin(Stdio::piped()).stdout(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// The same place, where nobody is logged in.
+    pub(crate) fn without_a_key(&self, version: &Pinned) -> Place {
+        let program = version.ensure().unwrap_or_else(|error| panic!("{error}"));
+        let agent = claude::agent(&program, &self.dir.path().join("agent"), self.model.port);
+        let agent = agent.unwrap().replace("ANTHROPIC_API_KEY = \"scripted\"", "NO_KEY = \"1\"");
+        assert!(agent.contains("NO_KEY"), "{agent}");
+        Place::new(env!("CARGO_BIN_EXE_holdfast"), self.dir.path()).configured(&agent)
+    }
+
+    /// Takes the last message and all after it out of its only session.
+    pub(crate) fn forget_last(&self) {
+        self.lose("[[say and on]]");
     }
 
     /// What the file of its only session holds.

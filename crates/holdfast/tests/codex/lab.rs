@@ -1,7 +1,9 @@
 //! A place whose configuration has the real Codex, with a home of its own.
 
+use std::process::Command;
+
 use holdfast_pinned::CODEX;
-use holdfast_testkit::codex;
+use holdfast_testkit::codex::{self, Codex};
 use holdfast_testkit::host::{Place, TestHost};
 use holdfast_testkit::model::ModelServer;
 use holdfast_testkit::proc;
@@ -11,7 +13,7 @@ use serde_json::{Value, json};
 pub(crate) struct Lab {
     pub(crate) place: Place,
     pub(crate) model: ModelServer,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Lab {
@@ -20,7 +22,16 @@ impl Lab {
         let (dir, model) = (tempfile::tempdir().unwrap(), ModelServer::start());
         let agent = codex::agent(&program, &dir.path().join("agent"), model.port).unwrap();
         let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path()).configured(&agent);
-        Self { place, model, _dir: dir }
+        Self { place, model, dir }
+    }
+
+    /// Codex in the same home, run by somebody else.
+    pub(crate) fn by_hand(&self) -> Codex {
+        let program = CODEX.ensure().unwrap_or_else(|error| panic!("{error}"));
+        let scratch = self.dir.path().join("agent");
+        let home = codex::home(&program, &scratch, self.model.port).unwrap();
+        let mut command = Command::new(program);
+        Codex::start(command.current_dir(self.place.work_dir()).envs(home))
     }
 
     /// What the user said, in order, in the last conversation that the model was asked to go on.

@@ -11,6 +11,7 @@
 
 mod asks;
 mod back;
+mod found;
 mod lab;
 mod lives;
 mod talks;

@@ -32,9 +32,14 @@ pub(super) async fn list(State(app): State<App>) -> Answer<Json<AgentPage>> {
         let known = of_agent.find(|row| row.summary.known != Capabilities::NONE);
         known.map_or(Capabilities::NONE, |row| row.summary.known)
     };
+    // What became of the chat in which something happened last.
+    let logged_out = |id: &str| {
+        let last = newest.rows.iter().find(|row| row.summary.agent == id);
+        last.is_some_and(|row| row.summary.failure.as_deref() == Some("login_needed"))
+    };
     let agents = app.host.agents().await.into_iter().map(|info| {
-        let known = known(&info.id);
-        Agent::of(info, known)
+        let (known, logged_out) = (known(&info.id), logged_out(&info.id));
+        Agent::of(info, known, logged_out)
     });
     Ok(Json(Page::whole(agents.collect())))
 }

@@ -114,6 +114,10 @@ fn line(row: ItemRow) -> Option<Line> {
             let parts: Vec<String> = text.into_iter().chain(files).collect();
             (!parts.is_empty()).then(|| Line { by: Speaker::User, text: parts.join("\n") })
         }
+        // Of a session that was there before the chat.
+        (Body::Text, Role::User) if row.kind == holdfast_core::item::ItemKind::Message => {
+            text.map(|text| Line { by: Speaker::User, text })
+        }
         (Body::Text, Role::Agent) if row.kind == holdfast_core::item::ItemKind::Message => {
             text.map(|text| Line { by: Speaker::Agent, text })
         }

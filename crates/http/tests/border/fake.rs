@@ -289,7 +289,9 @@ impl Host for Fake {
             id: id.to_owned(),
             kind: "acp".to_owned(),
             version: None,
+            tested: None,
             availability,
+            hint: None,
         };
         let gone = Availability::Unavailable("not on PATH".to_owned());
         let agents = vec![agent("demo", Availability::Available), agent("gone", gone)];

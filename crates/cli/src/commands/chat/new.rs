@@ -27,6 +27,9 @@ pub(super) struct Args {
     /// home.
     #[arg(long, short = 'C', value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// Go on with this session of the agent's own, which `holdfast agent sessions` lists.
+    #[arg(long, value_name = "SESSION", conflicts_with = "cwd")]
+    adopt: Option<String>,
     /// What the chat is called.
     #[arg(long, short)]
     title: Option<String>,
@@ -62,12 +65,15 @@ impl Args {
             ("slot", &self.slot),
             ("model", &self.model),
             ("mode", &self.mode),
-            ("cwd", &self.cwd(scene)?),
+            ("cwd", &if self.adopt.is_some() { None } else { self.cwd(scene)? }),
         ];
         for (name, value) in fields {
             if let Some(value) = value {
                 body.insert(name.to_owned(), json!(value));
             }
+        }
+        if let Some(session) = &self.adopt {
+            body.insert("adopt".to_owned(), json!({ "session": session }));
         }
         // What is attached goes to a chat that is there: its message comes after it.
         if self.files.is_empty() && !self.message.is_empty() {

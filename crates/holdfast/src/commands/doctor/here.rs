@@ -6,13 +6,15 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use holdfast_host::agents::{Environment, Source};
+use holdfast_agent::versions::tested;
+use holdfast_host::agents::{Agent, Environment, Source};
 use holdfast_http::port::Availability;
 use rustix::fs::{statfs, statvfs};
 
+use super::host::there;
 use super::{Finding, name};
 use crate::config::Config;
-use crate::{data_dir, environment, port};
+use crate::{data_dir, detect, environment, port};
 
 /// Free space below which a host is about to refuse writes.
 const SPACE_BYTES_MIN: u64 = 100 * 1024 * 1024;
@@ -175,14 +177,29 @@ fn agents(data: &Path, named: Option<&Path>) -> Vec<Finding> {
             continue;
         }
         findings.push(match availability {
-            Availability::Available => Finding::ok("agent", format!("{id}: its program is there")),
+            Availability::Available => version(&id, &agent, &within),
             Availability::Unavailable(why) => {
-                let advice = "Install it, or name its path in the configuration.";
-                Finding::warn("agent", format!("{id}: {why}"), advice)
+                let (what, advice) = why.split_once(". ").unwrap_or((&why, "Install it."));
+                Finding::warn("agent", format!("{id}: {what}"), advice.to_owned())
             }
         });
     }
     findings
+}
+
+/// Which version a program says it is, and whether that is one that was tested.
+fn version(id: &str, agent: &Agent, within: &Environment) -> Finding {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let program = detect::program(agent, within).filter(|_| tested(agent.kind).is_some());
+    let version = match (runtime, program) {
+        (Ok(runtime), Some(program)) => runtime.block_on(detect::ask(agent, &program, within)),
+        (_, None) | (Err(_), _) => None,
+    };
+    let version = version.unwrap_or_default();
+    match detect::hint(agent.kind, &version) {
+        None => Finding::ok("agent", there(id, &version)),
+        Some(hint) => Finding::warn("agent", there(id, &version), hint),
+    }
 }
 
 /// What happens to agents when their owner logs out, or the container ends.

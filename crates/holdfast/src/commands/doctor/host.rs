@@ -86,14 +86,24 @@ fn agents(client: &Client) -> Result<Vec<Finding>, Fault> {
     let agents = client.get("/agents")?;
     let one = |agent: &Value| {
         let id = agent["id"].as_str().unwrap_or_default();
-        match agent["reason"].as_str() {
-            None => Finding::ok("agent", format!("{id}: its program is there")),
-            Some(why) => {
-                Finding::warn("agent", format!("{id}: {why}"), "Install it on that machine.")
+        let version = agent["version"].as_str().unwrap_or_default();
+        match (agent["available"].as_bool(), agent["reason"].as_str()) {
+            (_, None) => Finding::ok("agent", there(id, version)),
+            (Some(true), Some(hint)) => Finding::warn("agent", there(id, version), hint),
+            (_, Some(why)) => {
+                Finding::warn("agent", format!("{id}: {why}"), "Do so on that machine.")
             }
         }
     };
     Ok(agents["items"].as_array().into_iter().flatten().map(one).collect())
+}
+
+/// What is said of a program that is there.
+pub(super) fn there(id: &str, version: &str) -> String {
+    match version {
+        "" => format!("{id}: its program is there"),
+        version => format!("{id}: its program is there, version {version}"),
+    }
 }
 
 /// Work that nothing was heard of for long: nothing ends it by itself.
