@@ -8,6 +8,7 @@ import { lookAt, useHost } from "../events/host.ts";
 import { t } from "../i18n/t.ts";
 import { useOffered } from "../offers/offered.ts";
 import { ResumeDialog } from "../offers/ResumeDialog.tsx";
+import { Before } from "../sessions/Before.tsx";
 import { Announcer } from "./Announcer.tsx";
 import { Lines } from "./Lines.tsx";
 import { NotThere } from "./NotThere.tsx";
@@ -81,6 +82,8 @@ function Main() {
   switch (screenOf(path)) {
     case "new":
       return <NewChat />;
+    case "before":
+      return <Before />;
     case "history":
       return <History />;
     case "nowhere":

@@ -4,6 +4,7 @@ import { chatOf, chatPath, placeOf, screenOf } from "./route.ts";
 it.each([
   ["/", "list"],
   ["/new", "new"],
+  ["/before", "before"],
   ["/history", "history"],
   ["/chats/chat_1", "chat"],
   ["/chats/chat_1?at=7", "chat"],

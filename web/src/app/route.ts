@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-export type Screen = "list" | "new" | "history" | "chat" | "nowhere";
+export type Screen = "list" | "new" | "before" | "history" | "chat" | "nowhere";
 
 const listeners = new Set<() => void>();
 /** How often an address was gone to that was there already. */
@@ -38,6 +38,8 @@ export function screenOf(path: string): Screen {
       return "list";
     case "/new":
       return "new";
+    case "/before":
+      return "before";
     case "/history":
       return "history";
     default:

@@ -4,6 +4,7 @@ import type { Item } from "../events/wire.ts";
 import { ForkedNotice } from "../forks/Origin.tsx";
 import { t, tword } from "../i18n/t.ts";
 import { PromptCard } from "../prompts/PromptCard.tsx";
+import { AdoptedNotice } from "../sessions/AdoptedNotice.tsx";
 import { Attachments } from "./Attachments.tsx";
 import { BigText } from "./BigText.tsx";
 import { CallView } from "./CallView.tsx";
@@ -135,6 +136,12 @@ function Notice({ item }: { item: Item }) {
     return (
       <Line>
         <ForkedNotice chat={from} />
+      </Line>
+    );
+  if (item.notice?.kind === "adopted")
+    return (
+      <Line>
+        <AdoptedNotice notice={item.notice} more={item.text || null} />
       </Line>
     );
   const { kind, cause, code } = item.notice ?? { kind: "", cause: null, code: null };

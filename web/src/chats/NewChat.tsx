@@ -1,5 +1,4 @@
 import { useId, useState } from "react";
-import { Back } from "../app/Back.tsx";
 import { go } from "../app/route.ts";
 import { atField } from "../events/act.ts";
 import { Refused } from "../events/api.ts";
@@ -7,6 +6,7 @@ import { know, loadAgents, useHost, write } from "../events/host.ts";
 import { to } from "../events/request.ts";
 import type { Agent, Problem } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
+import { Tabs } from "../sessions/Tabs.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field, INPUT, Input } from "../ui/Field.tsx";
 
@@ -69,10 +69,7 @@ export function NewChat() {
         void start();
       }}
     >
-      <header className="flex items-center gap-1">
-        <Back />
-        <h2 className="text-xl font-semibold">{t("new.title")}</h2>
-      </header>
+      <Tabs here="/new" />
       <Field
         label={t("new.agent")}
         fault={faultAt("agent")}
@@ -85,13 +82,13 @@ export function NewChat() {
           >
             {agents.map((one) => (
               <option key={one.id} value={one.id} disabled={!one.available}>
-                {one.available ? one.id : t("new.unavailable", { agent: one.id })}
+                {one.available ? named(one) : t("new.unavailable", { agent: one.id })}
               </option>
             ))}
           </select>
         )}
       />
-      <Unavailable agents={agents} />
+      <Unavailable agents={agents} chosen={chosen} />
       <Field
         label={t("new.cwd")}
         hint={t("new.cwd.hint")}
@@ -166,6 +163,11 @@ export function NewChat() {
   );
 }
 
+/** An agent with its version, where that is known. */
+function named(agent: Agent): string {
+  return agent.version ? `${agent.id} ${agent.version}` : agent.id;
+}
+
 /** The text with another part at its end. */
 function withText(text: string, more: string): string {
   return text.trim() === "" ? more : `${text.trimEnd()} ${more}`;
@@ -196,8 +198,8 @@ function Directives({ onTake }: { onTake: (text: string) => void }) {
   );
 }
 
-/** Agents that cannot be started, and why. */
-function Unavailable({ agents }: { agents: readonly Agent[] }) {
+/** Agents that cannot be started, and why; of the chosen one also what is amiss all the same. */
+function Unavailable({ agents, chosen }: { agents: readonly Agent[]; chosen: string | null }) {
   const known = useHost((host) => host.known);
   if (known && agents.length === 0) {
     return (
@@ -212,7 +214,7 @@ function Unavailable({ agents }: { agents: readonly Agent[] }) {
     );
   }
   return agents
-    .filter((agent) => !agent.available && agent.reason)
+    .filter((agent) => agent.reason && (!agent.available || agent.id === chosen))
     .map((agent) => (
       <p key={agent.id} className="-mt-3 text-sm wrap-anywhere text-soft">
         {agent.id}: {agent.reason}

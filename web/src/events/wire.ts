@@ -38,6 +38,8 @@ export type ResumeOne = Schemas["ResumeOne"];
 export type Row = Schemas["Row"];
 export type RowPage = Schemas["RowPage"];
 export type SentBy = Schemas["SentBy"];
+export type Session = Schemas["Session"];
+export type SessionPage = Schemas["SessionPage"];
 export type Waiting = Schemas["QueuedMessage"];
 
 export type Delta = Extract<Frame, { type: "delta" }>;

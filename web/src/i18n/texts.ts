@@ -118,6 +118,32 @@ export const TEXTS = {
     "As the agent calls it. A running agent starts anew with another model or mode once it has nothing to do.",
   "edit.mode": "Mode",
 
+  "before.title": "Continue from before",
+  "before.heading": "Continue something from before",
+  "before.ways": "Ways to another chat",
+  "before.text":
+    "What you talked about with an agent's own program, in a terminal say. It stays where it is; the chat goes on with it from there.",
+  "before.search": "Search by title, words or directory",
+  "before.noAgent": "No agent here keeps conversations that Holdfast knows how to find.",
+  "before.looking": "Looking…",
+  "before.empty": "{agent} has no conversations yet.",
+  "before.untitled": "Without a title",
+  "before.nowhere": "no directory",
+  "before.gone": "Its directory is not there any more. Bring it back to continue.",
+  "before.open": "Another program seems to have it open. Close it there first.",
+  "before.adopt": "Continue",
+  "before.adoptLabel": "Continue {session}",
+  "before.here": "Open chat",
+  "before.hereLabel": "Open chat: {session}",
+  "before.notice.one": "Above is {count} entry from before, read from the agent's files.",
+  "before.notice.other": "Above are {count} entries from before, read from the agent's files.",
+  "before.notice.of.one":
+    "Above is {count} entry of a conversation begun on {day}, read from the agent's files.",
+  "before.notice.of.other":
+    "Above are {count} entries of a conversation begun on {day}, read from the agent's files.",
+  "before.notice.older.one": "{count} older entry is not shown; the agent knows it.",
+  "before.notice.older.other": "{count} older entries are not shown; the agent knows them.",
+
   "new.title": "New chat",
   "new.agent": "Agent",
   "new.noAgents": "The host did not say which agents it has.",
