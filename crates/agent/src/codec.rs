@@ -166,8 +166,8 @@ pub enum Given<'a> {
     Lost,
 }
 
-/// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`] and
-/// [`EncodeError::TaskNotStoppable`] are no faults: the agent no longer waits for the frame, and it
+/// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`],
+/// [`EncodeError::TaskNotStoppable`] and [`EncodeError::NoTurn`] are no faults: the agent no longer waits for the frame, and it
 /// is to be passed over as if it had been withdrawn.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
@@ -210,6 +210,9 @@ pub enum EncodeError {
         #[source]
         source: serde_json::Error,
     },
+    /// No turn runs that a message could be given to.
+    #[error("no turn runs that a message could be given to")]
+    NoTurn,
     /// This agent takes no such setting while it runs.
     #[error("this agent takes no other model or mode while it runs")]
     NotSettable,

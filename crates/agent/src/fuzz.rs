@@ -138,6 +138,10 @@ impl Run {
                 let message = MessageId::new(uuid::Uuid::nil());
                 self.issue(&Outgoing::Message { message });
             }
+            b"e" => {
+                let message = MessageId::new(uuid::Uuid::nil());
+                self.issue(&Outgoing::Steer { message });
+            }
             b"i" => self.issue(&Outgoing::Interrupt),
             b"a" => {
                 if let Some((prompt, asked)) = self.prompts.last() {
@@ -263,6 +267,7 @@ impl Run {
                 | EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
                 | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NoTurn
                 | EncodeError::NotSettable
                 | EncodeError::NoCodec { .. },
             ) => {}

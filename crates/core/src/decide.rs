@@ -17,6 +17,7 @@ mod prompt;
 mod queue;
 mod replay;
 mod resume;
+mod steer;
 mod task;
 mod turn;
 

@@ -323,6 +323,14 @@ pub enum Fact {
         attempt: AttemptId,
         frame: FrameNo,
         item: ItemId,
+        /// The running turn that it is given to; none where it opens one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        into: Option<TurnId>,
+    },
+    /// It is to be given to this turn, as soon as nothing else is on its way there.
+    SteerWished {
+        message: MessageId,
+        turn: TurnId,
     },
     /// A person wants back what was handed over, if its frame has not begun.
     WithdrawRequested {

@@ -51,6 +51,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::QueueExempted { .. }
         | Fact::MessageRequeued { .. } => delivery::fold_queue(chat, fact),
         Fact::MessageHanded { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::MessageTaken { .. }
         | Fact::MessageSettled { .. }
@@ -209,6 +210,7 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         Fact::ChatDeleted => {
             head.life = Life::Deleted;
             head.stranded.clear();
+            head.steers.clear();
             head.exempt = None;
             head.paused = None;
             chat.aside.queue.clear();
@@ -243,7 +245,9 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
             }
         }
         Fact::TurnEnded { turn, how, .. } => {
-            head.turn.take_if(|open| open.id == *turn);
+            if head.turn.take_if(|open| open.id == *turn).is_some() {
+                head.promote();
+            }
             head.failed_turn = *how == TurnEnd::Failed;
         }
         Fact::InterruptRequested { turn } => {
@@ -441,6 +445,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::AttemptEnded { .. } => {
             head.attempt = None;
             head.turn = None;
+            head.promote();
             head.prompts.clear();
             chat.aside.prompts.clear();
             head.tasks.clear();
@@ -456,7 +461,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
 }
 
 fn mark(chat: &mut Chat, frame: FrameNo, written: Written) {
-    if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.frame == frame)
+    if let Some(o) = chat.head.one_at_agent(|o| o.frame == frame)
         && written > o.written
     {
         o.written = written;

@@ -50,6 +50,7 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::QueuePaused { .. }
         | Fact::QueueResumed
         | Fact::QueueExempted { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::MessageWithdrawn { .. }
         | Fact::MessageTaken { .. }

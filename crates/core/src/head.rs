@@ -1,6 +1,8 @@
 //! The head: the small live state of one chat, folded from its facts, and beside it what decisions
 //! need of its rows.
 
+mod at_agent;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use crate::ids::{
 use crate::offer::{Cause, TaskCounts};
 use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind, Trunk};
 use crate::time::Micros;
+
+pub use self::at_agent::Steer;
 
 /// A chat as `decide` sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,7 +159,7 @@ pub enum Written {
     Done,
 }
 
-/// The one message that is at the agent.
+/// A message that is at the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outstanding {
     /// The message.
@@ -175,6 +179,9 @@ pub struct Outstanding {
     /// Whether a person wants it back, should its frame not have begun.
     #[serde(default)]
     pub withdrawing: bool,
+    /// The running turn that it was given to; none where it was to open one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<TurnId>,
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,
@@ -434,8 +441,15 @@ pub struct Head {
     pub turn: Option<OpenTurn>,
     /// Whether the last turn failed and nothing was accepted since: its late output opens none.
     pub failed_turn: bool,
-    /// The message at the agent.
+    /// The message at the agent: the one that opened the turn, or is to open one.
     pub outstanding: Option<Outstanding>,
+    /// Messages that were given to the running turn, in their order; the last at most is not taken. One
+    /// that the turn left behind is the message at the agent once the turn has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steered: Vec<Outstanding>,
+    /// Waiting messages that were to be given to a running turn, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steers: Vec<Steer>,
     /// Messages without an outcome.
     pub stranded: Vec<Stranded>,
     /// The last message that was settled in the agent's session.
@@ -501,6 +515,8 @@ impl Default for Head {
             turn: None,
             failed_turn: false,
             outstanding: None,
+            steered: Vec::new(),
+            steers: Vec::new(),
             stranded: Vec::new(),
             settled: None,
             paused: None,

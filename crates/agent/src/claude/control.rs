@@ -184,7 +184,7 @@ impl State {
             // Its store is read by the host, and it brings a session back without a replay.
             load: false,
             resume: true,
-            steer: false,
+            steer: true,
             stop_task: true,
             own_turns_end: true,
             retune: true,

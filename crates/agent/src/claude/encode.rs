@@ -38,7 +38,8 @@ impl State {
                 let response: Value = serde_json::from_str(&response).map_err(not_json)?;
                 json!({ "type": "control_response", "response": response })
             }
-            Outgoing::Message { message: _ } => {
+            // What comes while a turn runs is taken up between two of its tools, or opens the next.
+            Outgoing::Message { message: _ } | Outgoing::Steer { message: _ } => {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
                 json!({
                     "type": "user",

@@ -244,7 +244,7 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
     let capabilities = Capabilities {
         load: true,
         resume: true,
-        steer: false,
+        steer: true,
         stop_task: true,
         own_turns_end: true,
         retune: true,

@@ -86,8 +86,7 @@ fn is_told(chat: &Chat, session: &Session) -> bool {
     };
     let digest = digest(recap);
     let waits = chat.aside.queue.iter().any(|q| q.message == message && q.digest == digest);
-    let at_agent = chat.head.outstanding.as_ref();
-    waits || at_agent.is_some_and(|o| o.message == message && o.digest == digest)
+    waits || chat.head.at_agent().any(|o| o.message == message && o.digest == digest)
 }
 
 /// Leaves the agent's session for a new one, and puts the recap where the continuation would be. The
@@ -185,7 +184,7 @@ fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
 /// same message again; one in doubt is settled first.
 fn bring(d: &mut Draft<'_>, id: MessageId, text: String) {
     let waits = d.chat.aside.queue.iter().any(|queued| queued.message == id);
-    if waits || d.chat.head.outstanding.as_ref().is_some_and(|o| o.message == id) {
+    if waits || d.chat.head.at_agent().any(|o| o.message == id) {
         return;
     }
     if let Some(stranded) = d.chat.head.stranded.iter().find(|stranded| stranded.message == id) {

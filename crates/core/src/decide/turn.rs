@@ -57,12 +57,18 @@ pub(super) fn ended(
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
     }
     d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
+<<<<<<< HEAD
     if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX) {
         let Head { places: at, session_messages: messages, .. } = d.chat.head;
         d.push(Fact::TurnMarked(TurnPlace { turn: turn.id, at, mark, messages }));
     }
     let taken = d.chat.head.outstanding.as_ref().filter(|o| o.state == Delivery::Taken);
     if let Some(message) = taken.map(|outstanding| outstanding.message) {
+=======
+    let taken = d.chat.head.at_agent().filter(|o| o.state == Delivery::Taken);
+    let taken: Vec<MessageId> = taken.map(|outstanding| outstanding.message).collect();
+    for message in taken {
+>>>>>>> b6eb7b6 (A message can be given to the turn that runs, of Claude Code and of Codex)
         d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
     }
     super::offer::finished(d, how);
@@ -88,7 +94,9 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
         return Err(prompt::full());
     }
     let pausable = d.chat.head.paused.is_none() || d.chat.head.exempt.is_some();
-    if !d.chat.aside.queue.is_empty() && pausable {
+    // What the turn was given and has not taken may come back.
+    let may_wait = d.chat.head.steered.iter().any(|o| o.state == Delivery::Handed);
+    if (!d.chat.aside.queue.is_empty() || may_wait) && pausable {
         d.push(Fact::QueuePaused { by: Paused::Stop });
     }
     request_end(d);

@@ -14,5 +14,6 @@ mod back;
 mod lab;
 mod lives;
 mod odds;
+mod steer;
 mod talks;
 mod work;

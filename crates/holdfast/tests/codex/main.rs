@@ -13,5 +13,6 @@ mod asks;
 mod back;
 mod lab;
 mod lives;
+mod steer;
 mod talks;
 mod work;

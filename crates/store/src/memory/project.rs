@@ -251,6 +251,7 @@ fn apply_fact(
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
         | Fact::FrameCancelled { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::SettledSuspected { .. }
         | Fact::StopRequested { .. }

@@ -69,6 +69,7 @@ kinds! {
     Fact::QueueResumed => "queue_resumed",
     Fact::QueueExempted { .. } => "queue_exempted",
     Fact::MessageHanded { .. } => "message_handed",
+    Fact::SteerWished { .. } => "steer_wished",
     Fact::MessageTaken { .. } => "message_taken",
     Fact::MessageSettled { .. } => "message_settled",
     Fact::SettledSuspected { .. } => "settled_suspected",

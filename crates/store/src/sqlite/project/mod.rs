@@ -166,6 +166,7 @@ impl Projection<'_> {
             | Fact::FrameBegun { .. }
             | Fact::FrameDone { .. }
             | Fact::FrameCancelled { .. }
+            | Fact::SteerWished { .. }
             | Fact::WithdrawRequested { .. }
             | Fact::SettledSuspected { .. }
             | Fact::StopRequested { .. }

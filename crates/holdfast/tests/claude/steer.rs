@@ -1,0 +1,93 @@
+//! Messages that are given to the running turn: taken up between two tools, or the next turn's own.
+
+use std::fs;
+
+use holdfast_pinned::{CLAUDE, Pinned};
+use holdfast_testkit::claude::bash;
+use holdfast_testkit::host::TestHost;
+use holdfast_testkit::scripted::one_by_one;
+use serde_json::json;
+
+use crate::lab::{Lab, VERSIONS, turns};
+
+/// A tool that runs until the file is there.
+fn until(file: &str, says: &str) -> String {
+    bash(&format!("until [ -e {file} ]; do sleep 0.05; done; echo {says}"))
+}
+
+fn free(version: &Pinned) -> Lab {
+    Lab::new(version)
+}
+
+/// A chat whose tools run unasked, in the middle of one.
+fn in_a_tool(host: &TestHost<'_>, lab: &Lab, script: &str) -> (String, String) {
+    let body =
+        json!({ "agent": "claude", "cwd": lab.place.work_dir(), "mode": "bypassPermissions" });
+    let chat = host.post("/chats", &body).ok()["id"].as_str().unwrap().to_owned();
+    let message = host.send(&chat, script);
+    host.wait("the tool to run", || {
+        host.items(&chat).iter().any(|item| item["call"]["state"] == "running")
+    });
+    (chat, message)
+}
+
+fn touch(lab: &Lab, file: &str) {
+    fs::write(lab.place.work_dir().join(file), "").unwrap();
+}
+
+#[test]
+fn in_a_tool_the_turn_takes_it_up_after_that() {
+    for version in VERSIONS {
+        let lab = free(version);
+        let host = lab.place.start();
+        let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+        let (chat, first) = in_a_tool(&host, &lab, &script);
+        let steer = host.steer(&chat, "[[say heard you]]");
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        assert_eq!(lab.model.turns().len(), 1);
+        touch(&lab, "go");
+        host.wait_message(&chat, &steer, "settled");
+        host.wait_message(&chat, &first, "settled");
+        assert_eq!(host.steered(&chat, &steer), "taken_up");
+        assert_eq!(turns(&host, &chat), ["message completed"], "one turn");
+        assert_eq!(host.said(&chat), "heard you");
+        let told = lab.told();
+        let heard: Vec<&String> = told.iter().filter(|said| said.contains("heard you")).collect();
+        assert_eq!(heard.len(), 1, "once: {told:?}");
+        assert_eq!(lab.model.turns().len(), 2);
+        host.wait_shown(&chat, "idle");
+        assert!(host.stop().success());
+        assert_eq!(lab.place.processes(), [0; 0]);
+    }
+}
+
+#[test]
+fn in_a_text_it_opens_the_next_turn() {
+    for version in VERSIONS {
+        let lab = free(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let first = host.send(&chat, "[[say one]] [[gate g]]");
+        host.wait("the text", || host.said(&chat).ends_with("one"));
+        let steer = host.steer(&chat, "[[say two]]");
+        if version.version == CLAUDE.version {
+            host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        } else {
+            // What runs is known to be the first message's turn only when it says so at its end.
+            let queue = host.get(&format!("/chats/{chat}/queue"));
+            assert_eq!(queue["items"][0]["message"], json!(steer), "{queue}");
+        }
+        lab.model.open("g");
+        host.wait_message(&chat, &first, "settled");
+        host.wait_message(&chat, &steer, "settled");
+        assert_eq!(host.steered(&chat, &steer), "own_turn");
+        assert_eq!(turns(&host, &chat), ["message completed", "message completed"]);
+        assert_eq!(lab.model.turns().len(), 2);
+        let items = host.items(&chat);
+        let of = |id: &str| {
+            items.iter().find(|item| item["delivery"]["message"] == id).unwrap()["turn"].clone()
+        };
+        assert_ne!(of(&first), of(&steer), "each is in its own turn");
+        assert!(host.stop().success());
+    }
+}
