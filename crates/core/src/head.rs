@@ -218,6 +218,9 @@ pub struct Stranded {
     /// Whether it was given to the attempt whose stop is offered, or by a resume of that offer, so
     /// that a resume settles it.
     pub by_death: bool,
+    /// The running turn that it was given to, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<TurnId>,
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,

@@ -215,7 +215,7 @@ impl State {
                 if gone {
                     let frame = message.frame;
                     self.turns.messages.remove(place);
-                    out.push(left_behind(frame));
+                    out.push(left_behind(frame, None));
                 }
             }
             Ok(result) => {
@@ -312,7 +312,7 @@ impl State {
             if message.into.as_deref() == Some(turn) && !taken {
                 // One that is not answered is refused yet, or was accepted and is left behind too.
                 if message.answered {
-                    out.push(left_behind(frame));
+                    out.push(left_behind(frame, Some(how)));
                 }
                 return !message.answered;
             }
@@ -337,10 +337,15 @@ impl State {
     }
 }
 
-/// A turn accepted a message and ended without telling it: nobody knows whether its thread holds it.
-fn left_behind(frame: FrameNo) -> ProviderEvent {
+/// A turn accepted a message and ended without telling it. Codex lets go of what an interrupted turn
+/// has not taken up; of any other nobody knows whether its thread holds it.
+fn left_behind(frame: FrameNo, how: Option<TurnEnd>) -> ProviderEvent {
     let text = "The turn ended before the agent had the message.".to_owned();
-    ProviderEvent::MessageFailed { frame, proof: Proof::Nothing, text }
+    let proof = match how {
+        Some(TurnEnd::Interrupted) => Proof::TakenBack,
+        Some(TurnEnd::Completed | TurnEnd::Failed | TurnEnd::Lost) | None => Proof::Nothing,
+    };
+    ProviderEvent::MessageFailed { frame, proof, text }
 }
 
 /// The agent's words for an error, bounded. A model's server may have answered with JSON.

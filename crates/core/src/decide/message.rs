@@ -274,6 +274,7 @@ pub(super) fn resolve(
                 let text = "The chat is closed. Open it again to send a message.";
                 return Err(Refusal::new(Code::ChatClosed, text));
             }
+            steer::comes_back(d, message);
             d.push(Fact::MessageRequeued { message, place: Place::Head });
             if d.chat.head.offer.is_none() {
                 offer::clear_failure(d);

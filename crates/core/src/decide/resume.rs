@@ -1,6 +1,6 @@
 //! Carrying on with an offer: one continuation, through the ordinary path of a message.
 
-use super::{Draft, message, offer, replay};
+use super::{Draft, message, offer, replay, steer};
 use crate::continuation;
 use crate::digest;
 use crate::effect::asks;
@@ -205,6 +205,7 @@ fn requeue_refused(d: &mut Draft<'_>) {
     let refused = d.chat.head.stranded.iter().filter(|s| s.by_death && s.why == Strand::Refused);
     let refused: Vec<MessageId> = refused.map(|stranded| stranded.message).collect();
     for message in refused.into_iter().rev() {
+        steer::comes_back(d, message);
         d.push(Fact::MessageRequeued { message, place: Place::Head });
     }
 }
@@ -221,6 +222,7 @@ pub(super) fn settle(d: &mut Draft<'_>) {
                 d.push(Fact::MessageSettled { message, evidence: Evidence::Person });
             }
             Some(Choice::SendAgain) => {
+                steer::comes_back(d, message);
                 d.push(Fact::MessageRequeued { message, place: Place::Head });
             }
             Some(Choice::Discard) => {

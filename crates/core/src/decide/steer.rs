@@ -73,6 +73,15 @@ pub(super) fn failed(d: &mut Draft<'_>, message: MessageId, item: ItemId, proof:
     }
 }
 
+/// A message without an outcome waits again: where it was given to a turn, that did not take it.
+pub(super) fn comes_back(d: &mut Draft<'_>, message: MessageId) {
+    let stranded = d.chat.head.stranded.iter().find(|stranded| stranded.message == message);
+    let item = stranded.filter(|stranded| stranded.into.is_some()).map(|stranded| stranded.item);
+    if let Some(item) = item {
+        show(d, item, message, Steered::Returned);
+    }
+}
+
 /// Shows in the transcript what became of it.
 pub(super) fn show(d: &mut Draft<'_>, item: ItemId, message: MessageId, steer: Steered) {
     d.row(Row::ItemBody { item, body: Body::Message { message, steer: Some(steer) } });

@@ -166,6 +166,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     why: Strand::Refused,
                     before: lost.before,
                     by_death: false,
+                    into: None,
                     attached: lost.attached,
                 });
             }
@@ -222,6 +223,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         why,
         before,
         by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
+        into: o.into,
         attached: o.attached,
     });
 }

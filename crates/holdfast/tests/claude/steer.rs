@@ -2,21 +2,18 @@
 
 use std::fs;
 
-use holdfast_pinned::{CLAUDE, Pinned};
+use holdfast_pinned::CLAUDE;
 use holdfast_testkit::claude::bash;
 use holdfast_testkit::host::TestHost;
+use holdfast_testkit::scenario;
 use holdfast_testkit::scripted::one_by_one;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::lab::{Lab, VERSIONS, turns};
 
 /// A tool that runs until the file is there.
 fn until(file: &str, says: &str) -> String {
     bash(&format!("until [ -e {file} ]; do sleep 0.05; done; echo {says}"))
-}
-
-fn free(version: &Pinned) -> Lab {
-    Lab::new(version)
 }
 
 /// A chat whose tools run unasked, in the middle of one.
@@ -38,7 +35,7 @@ fn touch(lab: &Lab, file: &str) {
 #[test]
 fn in_a_tool_the_turn_takes_it_up_after_that() {
     for version in VERSIONS {
-        let lab = free(version);
+        let lab = Lab::new(version);
         let host = lab.place.start();
         let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
         let (chat, first) = in_a_tool(&host, &lab, &script);
@@ -64,7 +61,7 @@ fn in_a_tool_the_turn_takes_it_up_after_that() {
 #[test]
 fn in_a_text_it_opens_the_next_turn() {
     for version in VERSIONS {
-        let lab = free(version);
+        let lab = Lab::new(version);
         let host = lab.place.start();
         let chat = host.open_with("claude");
         let first = host.send(&chat, "[[say one]] [[gate g]]");
@@ -89,5 +86,125 @@ fn in_a_text_it_opens_the_next_turn() {
         };
         assert_ne!(of(&first), of(&steer), "each is in its own turn");
         assert!(host.stop().success());
+    }
+}
+
+/// How often the model was told this, in the last conversation that it was asked to go on.
+fn heard(lab: &Lab, text: &str) -> usize {
+    lab.told().iter().filter(|said| said.contains(text)).count()
+}
+
+#[test]
+fn the_next_host_sees_it_taken_up() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+        let (chat, first) = in_a_tool(&host, &lab, &script);
+        let steer = host.steer(&chat, "[[say heard you]]");
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        let pid = lab.agent();
+        host.kill();
+        touch(&lab, "go");
+        let host = lab.place.start();
+        host.wait_message(&chat, &steer, "settled");
+        host.wait_message(&chat, &first, "settled");
+        assert_eq!(host.steered(&chat, &steer), "taken_up");
+        assert_eq!(lab.agent(), pid, "the same process");
+        assert_eq!(turns(&host, &chat), ["message completed"]);
+        assert_eq!((heard(&lab, "heard you"), lab.model.turns().len()), (1, 2));
+        host.stop();
+    }
+}
+
+fn resume(host: &TestHost<'_>, chat: &str) {
+    let result = host.resume(chat);
+    assert_eq!(result["outcome"], "pending", "{result}");
+    host.wait("the offer's end", || !scenario::has_offer(host, chat));
+    host.wait_shown(chat, "idle");
+}
+
+#[test]
+fn killed_with_everything_on_its_way_it_is_sent_once() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+        let (chat, first) = in_a_tool(&host, &lab, &script);
+        lab.wait_written("not this");
+        let steer = host.steer(&chat, "[[say heard you]]");
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        lab.wait_queued(2);
+        host.kill_everything();
+
+        let host = lab.place.start();
+        host.wait("the offer", || scenario::has_offer(&host, &chat));
+        println!("{:#?}", scenario::offers(&host));
+        assert_eq!(lab.model.turns().len(), 1, "nothing was sent by itself");
+        resume(&host, &chat);
+        println!(
+            "{:#?} {:#?}",
+            host.items(&chat).iter().map(|i| json!([i["text"], i["delivery"]])).collect::<Vec<_>>(),
+            lab.told()
+        );
+        host.wait_message(&chat, &steer, "settled");
+        host.wait_message(&chat, &first, "settled");
+        assert_eq!(heard(&lab, "heard you"), 1, "{:?}", lab.told());
+        host.stop();
+    }
+}
+
+#[test]
+fn killed_with_everything_once_it_was_taken_up_it_is_not_sent_again() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+        let (chat, first) = in_a_tool(&host, &lab, &script);
+        let steer = host.steer(&chat, &format!("heard you {}", until("never", "two")));
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        touch(&lab, "go");
+        host.wait("it to be taken up", || host.steered(&chat, &steer) == "taken_up");
+        host.wait("the second tool", || {
+            host.items(&chat).iter().any(|item| item["call"]["state"] == "running")
+        });
+        holdfast_testkit::wait_until(std::time::Duration::from_secs(10), "x", || {
+            lab.session_text().contains("heard you")
+        });
+        for line in
+            lab.session_text().lines().filter(|l| l.contains("heard you") || l.contains("queue-op"))
+        {
+            println!("LINE {line}");
+        }
+        host.kill_everything();
+
+        let host = lab.place.start();
+        host.wait("the offer", || scenario::has_offer(&host, &chat));
+        host.wait_message(&chat, &steer, "settled");
+        host.wait_message(&chat, &first, "settled");
+        resume(&host, &chat);
+        assert_eq!(heard(&lab, "heard you"), 1, "{:?}", lab.told());
+        assert_eq!(turns(&host, &chat)[..1], ["message lost"]);
+        host.stop();
+    }
+}
+
+#[test]
+fn a_stop_brings_back_what_was_not_taken_up() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+        let (chat, first) = in_a_tool(&host, &lab, &script);
+        let steer = host.steer(&chat, "[[say heard you]]");
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+        host.wait_message(&chat, &first, "settled");
+        println!("{:#?}", host.items(&chat));
+        println!("{:#?}", host.get(&format!("/chats/{chat}/queue")));
+        host.wait("it to be back", || host.steered(&chat, &steer) != "given");
+        println!("{:#?} {:?}", host.steered(&chat, &steer), turns(&host, &chat));
+        let _ = Value::Null;
+        host.stop();
     }
 }

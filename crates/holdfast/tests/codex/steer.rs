@@ -4,8 +4,10 @@
 use std::fs;
 
 use holdfast_testkit::codex;
+use holdfast_testkit::host::TestHost;
+use holdfast_testkit::scenario;
 use holdfast_testkit::scripted::one_by_one;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::lab::{Lab, calls, open, turns};
 
@@ -46,6 +48,132 @@ fn in_a_command_the_turn_takes_it_up_after_that() {
     assert_eq!(host.said(&chat), "heard you");
     assert_eq!(lab.told().len(), 2, "{:?}", lab.told());
     assert_eq!(lab.model.turns().len(), 2);
-    let _ = json!({});
+    host.stop();
+}
+
+fn in_a_command(host: &TestHost<'_>, lab: &Lab) -> (String, String) {
+    let chat = open(host, lab, "full-access");
+    let run = codex::exec("until [ -e go ]; do sleep 0.05; done; echo ran");
+    let first = host.send(&chat, &one_by_one(&[&run, "[[say not this]]"]));
+    host.wait("the command", || !calls(host, &chat).is_empty());
+    (chat, first)
+}
+
+/// How often the model was told this, in the last conversation that it was asked to go on.
+fn heard(lab: &Lab, text: &str) -> usize {
+    lab.told().iter().filter(|said| said.contains(text)).count()
+}
+
+#[test]
+fn the_next_host_sees_it_taken_up() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let (chat, first) = in_a_command(&host, &lab);
+    let steer = host.steer(&chat, "[[say heard you]]");
+    host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+    host.kill();
+    fs::write(lab.place.work_dir().join("go"), "").unwrap();
+    let host = lab.place.start();
+    host.wait_message(&chat, &steer, "settled");
+    host.wait_message(&chat, &first, "settled");
+    assert_eq!(host.steered(&chat, &steer), "taken_up");
+    assert_eq!(turns(&host, &chat), ["completed"]);
+    assert_eq!((heard(&lab, "heard you"), lab.model.turns().len()), (1, 2));
+    host.stop();
+}
+
+#[test]
+fn killed_with_everything_on_its_way_it_is_sent_once() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let (chat, first) = in_a_command(&host, &lab);
+    let steer = host.steer(&chat, "[[say heard you]]");
+    host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+    host.kill_everything();
+    let host = lab.place.start();
+    host.wait("the offer", || scenario::has_offer(&host, &chat));
+    println!("{:#?}", scenario::offers(&host));
+    assert_eq!(lab.model.turns().len(), 1, "nothing was sent by itself");
+    host.post("/offers/resume", &json!({ "chats": [chat] })).ok();
+    host.wait("the offer's end", || !scenario::has_offer(&host, &chat));
+    host.wait_message(&chat, &steer, "settled");
+    host.wait_message(&chat, &first, "settled");
+    host.wait_shown(&chat, "idle");
+    println!(
+        "{:#?} {:#?}",
+        host.items(&chat).iter().map(|i| json!([i["text"], i["delivery"]])).collect::<Vec<_>>(),
+        lab.told()
+    );
+    assert_eq!(heard(&lab, "heard you"), 1, "{:?}", lab.told());
+    host.stop();
+}
+
+#[test]
+fn killed_with_everything_once_it_was_taken_up_it_is_not_sent_again() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "full-access");
+    let first = host.send(&chat, "[[say one]] [[hang 600]]");
+    host.wait("the text", || host.said(&chat).ends_with("one"));
+    let steer = host.steer(&chat, "heard you [[say two]] [[hang 600]]");
+    host.wait("the answer to it", || host.said(&chat).ends_with("two"));
+    assert_eq!(host.steered(&chat, &steer), "taken_up");
+    host.kill_everything();
+    let host = lab.place.start();
+    host.wait("the offer", || scenario::has_offer(&host, &chat));
+    host.post("/offers/resume", &json!({ "chats": [chat] })).ok();
+    host.wait("the offer's end", || !scenario::has_offer(&host, &chat));
+    host.wait_message(&chat, &steer, "settled");
+    host.wait_message(&chat, &first, "settled");
+    host.wait_shown(&chat, "idle");
+    assert_eq!(heard(&lab, "heard you"), 1, "{:?}", lab.told());
+    assert_eq!(turns(&host, &chat), ["lost", "completed"]);
+    host.stop();
+}
+
+#[test]
+fn a_stop_with_one_on_its_way() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let (chat, first) = in_a_command(&host, &lab);
+    let steer = host.steer(&chat, "[[say heard you]]");
+    host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    host.post(&format!("/chats/{chat}/interrupt"), &json!({})).ok();
+    host.wait_message(&chat, &first, "settled");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    println!("{:#?}", host.items(&chat));
+    println!("{:#?} {:?}", host.get(&format!("/chats/{chat}/queue")), turns(&host, &chat));
+    host.post(&format!("/chats/{chat}/queue/resume"), &json!({})).ok();
+    let next = host.send(&chat, "[[say next]]");
+    host.wait_message(&chat, &next, "settled");
+    println!("{:#?}", lab.told());
+    let _ = Value::Null;
+    host.stop();
+}
+
+#[test]
+fn in_the_instant_of_the_end_none_is_lost_and_none_is_doubled() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "full-access");
+    let mut became = Vec::new();
+    for n in 0..40 {
+        let first = host.send(&chat, "[[say one]]");
+        host.wait("the turn to begin", || {
+            let items = host.items(&chat);
+            let own = items.iter().find(|item| item["delivery"]["message"] == first.as_str());
+            own.is_some_and(|own| own["delivery"]["state"] != "handed")
+        });
+        std::thread::sleep(std::time::Duration::from_millis(n));
+        let body = json!({ "text": format!("<{n}> [[say two]]"), "delivery": "steer" });
+        let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
+        let steer = sent["message"]["id"].as_str().unwrap().to_owned();
+        host.wait_shown(&chat, "idle");
+        host.wait_message(&chat, &steer, "settled");
+        became.push(host.steered(&chat, &steer));
+        assert_eq!(heard(&lab, &format!("<{n}>")), 1);
+    }
+    println!("{became:?}");
     host.stop();
 }
