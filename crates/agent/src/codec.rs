@@ -52,6 +52,9 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode, in the agent's own words. Asked for only where the agent lists it.
     pub mode: Option<String>,
+    /// How hard it is to think, in the agent's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// Messages that the agent's store is to be asked for, where it knows them by their ids; the last
     /// is the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -214,7 +217,7 @@ pub enum EncodeError {
     #[error("no turn runs that a message could be given to")]
     NoTurn,
     /// This agent takes no such setting while it runs.
-    #[error("this agent takes no other model or mode while it runs")]
+    #[error("this agent takes no such setting while it runs")]
     NotSettable,
     /// This build has no codec for this kind of agent.
     #[error("this build cannot speak with agents of the kind {kind:?}")]

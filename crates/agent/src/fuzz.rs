@@ -77,6 +77,7 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
@@ -221,6 +222,8 @@ impl Run {
                     self.knows(self.tasks.contains(&task), "task");
                 }
                 ProviderEvent::Retuned { .. }
+                | ProviderEvent::EffortTold { .. }
+                | ProviderEvent::EffortsTold { .. }
                 | ProviderEvent::SettingDeferred
                 | ProviderEvent::SettingRefused { .. }
                 | ProviderEvent::SessionMoved { .. }

@@ -38,6 +38,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -183,18 +184,25 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
         Fact::ChatTagged { tags } => head.marks.tags.clone_from(tags),
         Fact::ChatMuted { muted } => head.marks.muted = *muted,
-        Fact::ChatTuned { model, mode } => {
+        Fact::ChatTuned { model, mode, effort } => {
             if model.is_some() {
                 head.model.clone_from(model);
             }
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
+            if effort.is_some() {
+                head.effort.clone_from(effort);
+            }
             let lives = |attempt: &Attempt| !attempt.retunes();
             head.tuned = head.attempt.as_ref().is_some_and(lives);
         }
         Fact::SettingDeferred => head.tuned = head.attempt.is_some(),
-        Fact::AgentRetuned { model, mode } => {
+        Fact::EffortsTold { efforts } => head.efforts.clone_from(efforts),
+        Fact::AgentRetuned { model, mode, effort } => {
+            if let Some(effort) = effort {
+                head.effort = Some(effort.clone()).filter(|effort| !effort.is_empty());
+            }
             if model.is_some() {
                 head.model.clone_from(model);
             }

@@ -67,6 +67,8 @@ pub enum Setting {
     Model(String),
     /// The mode.
     Mode(String),
+    /// How hard it thinks.
+    Effort(String),
 }
 
 /// The answer to a prompt.

@@ -41,6 +41,7 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::SessionMoved { .. }
         | Fact::StoreRead { .. }
         | Fact::ChatDeleted

@@ -130,7 +130,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Whether its agent takes another model or mode while it runs.
+    /// Whether its agent takes another model, mode or effort while it runs.
     #[must_use]
     pub fn retunes(&self) -> bool {
         self.phase == Phase::Ready && self.stop.is_none() && self.capabilities.retune
@@ -395,6 +395,12 @@ pub struct Head {
     pub model: Option<String>,
     /// The mode that was asked for or is known.
     pub mode: Option<String>,
+    /// How hard the agent is to think, where that was asked for or is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// The efforts that its agent knows, where it tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<String>,
     /// How it is arranged.
     #[serde(default)]
     pub marks: Marks,
@@ -498,6 +504,8 @@ impl Default for Head {
             named: false,
             model: None,
             mode: None,
+            effort: None,
+            efforts: Vec::new(),
             marks: Marks::default(),
             tuned: false,
             handle: None,

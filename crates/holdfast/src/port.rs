@@ -136,6 +136,7 @@ impl Port for Border {
                 title: wanted.title,
                 slot: wanted.slot,
                 model: wanted.model,
+                effort: wanted.effort,
                 mode: wanted.mode,
                 fork: None,
                 message: wanted.message,

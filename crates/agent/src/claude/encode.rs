@@ -84,6 +84,10 @@ impl State {
             Outgoing::Set { setting: Setting::Model(model) } => {
                 control(frame, &json!({ "subtype": "set_model", "model": model }))
             }
+            Outgoing::Set { setting: Setting::Effort(effort) } => {
+                let settings = json!({ "effortLevel": effort });
+                control(frame, &json!({ "subtype": "apply_flag_settings", "settings": settings }))
+            }
             Outgoing::Set { setting: Setting::Mode(mode) } => {
                 control(frame, &json!({ "subtype": "set_permission_mode", "mode": mode }))
             }

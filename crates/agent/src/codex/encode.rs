@@ -69,6 +69,9 @@ impl State {
                     Setting::Model(model) => {
                         Some(Map::from_iter([("model".to_owned(), json!(model))]))
                     }
+                    Setting::Effort(effort) => {
+                        Some(Map::from_iter([("effort".to_owned(), json!(effort))]))
+                    }
                     Setting::Mode(mode) => self.settings.towards(mode),
                 }
                 .ok_or(EncodeError::NotSettable)?;

@@ -1,6 +1,6 @@
 //! An attempt's life up to its death: started, born, ready, its frames, its stop.
 
-use super::{Draft, offer, prompt, replay, steer};
+use super::{Draft, effort, offer, prompt, replay, steer};
 use crate::activity::Leftover;
 use crate::fact::{Author, Fact, Place, StopWhy, WithdrawnWhy};
 use crate::frame::Outgoing;
@@ -52,6 +52,7 @@ pub(super) fn ready(
     if held {
         offer::rewound(d, &root);
     }
+    effort::unheard(d);
     replay::no_more_to_ask(d);
     super::resume::settle(d);
 }

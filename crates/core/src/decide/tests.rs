@@ -467,6 +467,7 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
         title: None,
         slot: None,
         model: None,
+        effort: None,
         mode: None,
         fork: None,
         message: message.map(|name| (id(name), format!("text of {name}"), Author::Person)),

@@ -72,8 +72,17 @@ impl Lab {
         });
     }
 
+    /// Waits until the CLI has written down that the turn which runs took up a message with this in it.
+    pub(crate) fn wait_noted(&self, text: &str) {
+        wait_until(PATIENCE, "the message beside the session's others", || {
+            let file = self.session_text();
+            let mut noted = file.lines().filter(|line| line.contains(r#""queued_command""#));
+            noted.any(|line| line.contains(text))
+        });
+    }
+
     /// All that the CLI has written down of its sessions.
-    pub(crate) fn session_text(&self) -> String {
+    fn session_text(&self) -> String {
         self.sessions()
             .into_iter()
             .map(|path| fs::read_to_string(path).unwrap_or_default())

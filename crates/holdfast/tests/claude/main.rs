@@ -11,6 +11,7 @@
 
 mod asks;
 mod back;
+mod effort;
 mod lab;
 mod lives;
 mod odds;

@@ -31,8 +31,9 @@ fn host(dir: &Path, store: &Memory) -> Host {
 async fn open(host: &Host) -> ChatId {
     let (agent, cwd) = ("demo".to_owned(), "/".to_owned());
     let (project, title, slot, model, mode, message) = (None, None, None, None, None, None);
-    let fork = None;
-    let open = Command::Open { agent, cwd, project, title, slot, model, mode, fork, message };
+    let (effort, fork) = (None, None);
+    let open =
+        Command::Open { agent, cwd, project, title, slot, model, mode, effort, fork, message };
     match host.open(open, Caller::default()).await {
         Ok(Reply::Opened { chat, .. }) => chat,
         other => panic!("{other:?}"),

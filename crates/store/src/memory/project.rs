@@ -86,6 +86,7 @@ fn apply_fact(
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),

@@ -56,6 +56,7 @@ kinds! {
     Fact::SlotBound { .. } => "slot_bound",
     Fact::SettingDeferred => "setting_deferred",
     Fact::AgentRetuned { .. } => "agent_retuned",
+    Fact::EffortsTold { .. } => "efforts_told",
     Fact::ChatClosed => "chat_closed",
     Fact::ChatReopened => "chat_reopened",
     Fact::ChatDeleted => "chat_deleted",

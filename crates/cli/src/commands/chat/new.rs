@@ -42,6 +42,9 @@ pub(super) struct Args {
     /// The agent's mode.
     #[arg(long)]
     mode: Option<String>,
+    /// How hard the agent thinks, by a word that it knows: low, high.
+    #[arg(long)]
+    effort: Option<String>,
     /// Wait until the agent has done what the message says, and print what it answers.
     #[arg(long, short, requires = "message")]
     wait: bool,
@@ -62,6 +65,7 @@ impl Args {
             ("slot", &self.slot),
             ("model", &self.model),
             ("mode", &self.mode),
+            ("effort", &self.effort),
             ("cwd", &self.cwd(scene)?),
         ];
         for (name, value) in fields {

@@ -155,6 +155,7 @@ impl Projection<'_> {
             | Fact::ChatSeen { .. }
             | Fact::ChatTuned { .. }
             | Fact::SettingDeferred
+            | Fact::EffortsTold { .. }
             | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
