@@ -57,18 +57,15 @@ pub(super) fn ended(
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
     }
     d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
-<<<<<<< HEAD
-    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX) {
+    // What it has left behind is shown before its end, and is not in the session there.
+    let left = d.chat.head.at_agent().any(|o| o.into.is_some() && o.state == Delivery::Handed);
+    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX && !left) {
         let Head { places: at, session_messages: messages, .. } = d.chat.head;
         d.push(Fact::TurnMarked(TurnPlace { turn: turn.id, at, mark, messages }));
     }
-    let taken = d.chat.head.outstanding.as_ref().filter(|o| o.state == Delivery::Taken);
-    if let Some(message) = taken.map(|outstanding| outstanding.message) {
-=======
     let taken = d.chat.head.at_agent().filter(|o| o.state == Delivery::Taken);
     let taken: Vec<MessageId> = taken.map(|outstanding| outstanding.message).collect();
     for message in taken {
->>>>>>> b6eb7b6 (A message can be given to the turn that runs, of Claude Code and of Codex)
         d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
     }
     super::offer::finished(d, how);

@@ -181,7 +181,7 @@ impl MemoryStore {
     pub fn files_until(&self, chat: ChatId, at: u64) -> Vec<ForkedFile> {
         let Some(chat) = self.here(chat) else { return Vec::new() };
         let messages = chat.items.range(..=at).rev().filter_map(|(_, item)| match &item.body {
-            Body::Message { message } => chat.messages.get(message),
+            Body::Message { message, .. } => chat.messages.get(message),
             _ => None,
         });
         let messages: Vec<_> = messages.collect();

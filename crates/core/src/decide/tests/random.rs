@@ -116,16 +116,13 @@ fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
                 root: if a < 240 { "root" } else { "fork" }.to_owned(),
                 leaf: "leaf".to_owned(),
             },
-<<<<<<< HEAD
-            capabilities: Capabilities { load: b < 200, own_turns_end: b % 2 == 0, forks, ..ABLE },
-=======
             capabilities: Capabilities {
                 load: b < 200,
                 own_turns_end: b % 2 == 0,
                 steer: b % 3 > 0,
+                forks,
                 ..ABLE
             },
->>>>>>> b6eb7b6 (A message can be given to the turn that runs, of Claude Code and of Codex)
             model: None,
             mode: None,
         },
