@@ -31,6 +31,7 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (AttemptId::new(uuid::Uuid::nil()), 1),

@@ -280,7 +280,7 @@ fn another_model_is_a_new_start_once_there_is_nothing_to_do() {
     scene.send("m1");
     change(&mut scene, |c| c.model = Some("large".to_owned()));
     assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
-    assert_eq!(scene.last(), ["chattuned { model: some(\"large\"), mode: none }"]);
+    assert_eq!(scene.last(), ["chattuned { model: some(\"large\"), mode: none, effort: none }"]);
     scene.ends(TurnEnd::Completed);
     assert!(scene.last().contains(&"stop ordered".to_owned()), "{:?}", scene.last());
     assert_eq!(scene.at_agent(), None, "the next message is for the new one");
