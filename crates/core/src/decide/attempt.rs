@@ -52,8 +52,8 @@ pub(super) fn ready(
     if held {
         offer::rewound(d, &root);
     }
-    effort::unheard(d);
     replay::no_more_to_ask(d);
+    effort::unheard(d);
     super::resume::settle(d);
 }
 

@@ -9,7 +9,7 @@ use holdfast_testkit::scenario;
 use holdfast_testkit::scripted::one_by_one;
 use serde_json::json;
 
-use crate::lab::{Lab, VERSIONS, turns};
+use crate::lab::{Lab, VERSIONS, choose, open_prompt, turns};
 
 /// A tool that runs until the file is there.
 fn until(file: &str, says: &str) -> String {
@@ -205,4 +205,65 @@ fn a_stop_brings_back_what_was_not_taken_up() {
         assert_eq!(heard(&lab, "heard you"), 1);
         host.stop();
     }
+}
+
+#[test]
+fn while_it_waits_for_a_person_it_takes_it_up_after_the_answer() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let script = one_by_one(&[&bash("touch f.txt && echo made"), "[[say not this]]"]);
+        let first = host.send(&chat, &script);
+        let prompt = open_prompt(&host, &chat);
+        let steer = host.steer(&chat, "[[say heard you]]");
+        host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+        assert_eq!(open_prompt(&host, &chat)["id"], prompt["id"], "the question stays");
+        choose(&host, &chat, "allow");
+        host.wait_message(&chat, &steer, "settled");
+        host.wait_message(&chat, &first, "settled");
+        assert_eq!(host.steered(&chat, &steer), "taken_up");
+        assert_eq!((heard(&lab, "heard you"), host.said(&chat)), (1, "heard you".to_owned()));
+        host.stop();
+    }
+}
+
+#[test]
+fn a_message_that_interrupts_goes_before_what_comes_back() {
+    let lab = Lab::new(&CLAUDE);
+    let host = lab.place.start();
+    let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+    let (chat, _) = in_a_tool(&host, &lab, &script);
+    let steer = host.steer(&chat, "[[say heard you]]");
+    host.wait("it to be given", || host.steered(&chat, &steer) == "given");
+    lab.wait_queued(2);
+    let body = json!({ "text": "[[say at once]]", "delivery": "interrupt" });
+    host.post(&format!("/chats/{chat}/messages"), &body).ok();
+    host.wait_message(&chat, &steer, "settled");
+    assert_eq!(host.steered(&chat, &steer), "returned");
+    assert_eq!(host.said(&chat), "at onceheard you");
+    assert_eq!(heard(&lab, "heard you"), 1);
+    host.stop();
+}
+
+#[test]
+fn one_more_waits_until_the_turn_has_taken_the_one_before() {
+    let lab = Lab::new(&CLAUDE);
+    let host = lab.place.start();
+    let script = one_by_one(&[&until("go", "one"), "[[say not this]]"]);
+    let (chat, _) = in_a_tool(&host, &lab, &script);
+    let first = host.steer(&chat, &until("go2", "two"));
+    let second = host.steer(&chat, "[[say heard both]]");
+    host.wait("the first to be given", || host.steered(&chat, &first) == "given");
+    let queue = host.get(&format!("/chats/{chat}/queue"));
+    assert_eq!(queue["items"][0]["message"], json!(second), "{queue}");
+    touch(&lab, "go");
+    host.wait("the second to be given", || host.steered(&chat, &second) == "given");
+    assert_eq!(host.steered(&chat, &first), "taken_up");
+    touch(&lab, "go2");
+    host.wait_message(&chat, &second, "settled");
+    assert_eq!(host.steered(&chat, &second), "taken_up");
+    assert_eq!(turns(&host, &chat), ["message completed"]);
+    assert_eq!(host.said(&chat), "heard both");
+    host.stop();
 }

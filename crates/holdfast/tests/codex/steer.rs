@@ -5,6 +5,7 @@ use std::fs;
 
 use holdfast_testkit::codex;
 use holdfast_testkit::host::TestHost;
+use holdfast_testkit::person::Person;
 use holdfast_testkit::scenario;
 use holdfast_testkit::scripted::one_by_one;
 use serde_json::{Value, json};
@@ -168,7 +169,7 @@ fn in_the_instant_of_the_end_none_is_lost_and_none_is_doubled() {
             own.is_some_and(|own| own["delivery"]["state"] != "handed")
         });
         // Another instant each time: before the end, in it, and after it.
-        std::thread::sleep(std::time::Duration::from_millis(n));
+        (0..n).for_each(|_| drop(host.chat(&chat)));
         let body = json!({ "text": format!("<{n}> [[say two]]"), "delivery": "steer" });
         let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
         let steer = sent["message"]["id"].as_str().unwrap().to_owned();
@@ -181,4 +182,50 @@ fn in_the_instant_of_the_end_none_is_lost_and_none_is_doubled() {
     let known = [json!("taken_up"), json!("returned"), json!("own_turn"), Value::Null];
     assert!(became.iter().all(|steer| known.contains(steer)), "{became:?}");
     host.stop();
+}
+
+/// A person steers, and host or keeper dies around the frame that carries it: whatever was known then,
+/// the model is told it once.
+#[test]
+fn a_death_at_any_boundary_of_its_frame_costs_nothing_and_doubles_nothing() {
+    for point in [
+        "host.frame.write.before",
+        "host.frame.write.after",
+        "keeper.frame.accepted",
+        "keeper.frame.begin.before",
+        "keeper.frame.begin.after",
+        "keeper.frame.mid",
+        "keeper.frame.done.before",
+        "keeper.frame.done.after",
+    ] {
+        let mut lab = Lab::new();
+        let mark = lab.place.root.join("died");
+        // Four frames of the start, and that of the message which opens the turn, go before it.
+        lab.place.env.insert("HOLDFAST_FAULT".to_owned(), format!("{point}:6"));
+        lab.place.env.insert("HOLDFAST_FAULT_MARK".to_owned(), mark.display().to_string());
+        let place = &lab.place;
+        let mut person = Person::at(place);
+        let body = json!({ "agent": "codex", "cwd": place.work_dir(), "mode": "full-access" });
+        let row = person.write("POST", "/chats", &body).ok();
+        let chat = row["id"].as_str().unwrap().to_owned();
+        let run = codex::exec("until [ -e go ]; do sleep 0.05; done; echo ran");
+        let first = person.send(&chat, &one_by_one(&[&run, "[[say not this]]"]));
+        person.until("the command", |me| {
+            me.items(&chat).iter().any(|item| item["kind"] == "tool_call")
+        });
+        assert!(!mark.exists(), "{point}: too early");
+        let body = json!({ "text": "[[say heard you]]", "delivery": "steer" });
+        let sent = person.write("POST", &format!("/chats/{chat}/messages"), &body).ok();
+        let steer = sent["message"]["id"].as_str().unwrap().to_owned();
+        person.until("the death", |_| mark.exists());
+        fs::write(place.work_dir().join("go"), "").unwrap();
+        person.settle(&chat);
+        let items = person.items(&chat);
+        for message in [&first, &steer] {
+            let own = items.iter().find(|item| item["delivery"]["message"] == message.as_str());
+            assert_eq!(own.unwrap()["delivery"]["state"], "settled", "{point}: {own:?}");
+        }
+        assert_eq!(heard(&lab, "heard you"), 1, "{point}: {:?}", lab.told());
+        person.stop();
+    }
 }
