@@ -208,7 +208,7 @@ test("on a phone chats are arranged and found as well", async () => {
 
 test("a chat begins with a title, a model and a mode", async () => {
   await page.goto(`${host.url}/new`);
-  await page.getByText("Title, model and mode").click();
+  await page.getByText("Title, model, mode and effort").click();
   await page.getByLabel("Title").fill("Begun");
   await page.getByLabel("Model").fill("large");
   await accessible(page);

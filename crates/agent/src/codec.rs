@@ -52,6 +52,9 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode, in the agent's own words. Asked for only where the agent lists it.
     pub mode: Option<String>,
+    /// How hard it is to think, in the agent's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// Messages that the agent's store is to be asked for, where it knows them by their ids; the last
     /// is the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -166,8 +169,8 @@ pub enum Given<'a> {
     Lost,
 }
 
-/// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`] and
-/// [`EncodeError::TaskNotStoppable`] are no faults: the agent no longer waits for the frame, and it
+/// Why a frame has no bytes. [`EncodeError::PromptGone`], [`EncodeError::TaskGone`],
+/// [`EncodeError::TaskNotStoppable`] and [`EncodeError::NoTurn`] are no faults: the agent no longer waits for the frame, and it
 /// is to be passed over as if it had been withdrawn.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
@@ -210,8 +213,11 @@ pub enum EncodeError {
         #[source]
         source: serde_json::Error,
     },
+    /// No turn runs that a message could be given to.
+    #[error("no turn runs that a message could be given to")]
+    NoTurn,
     /// This agent takes no such setting while it runs.
-    #[error("this agent takes no other model or mode while it runs")]
+    #[error("this agent takes no such setting while it runs")]
     NotSettable,
     /// This build has no codec for this kind of agent.
     #[error("this build cannot speak with agents of the kind {kind:?}")]

@@ -77,6 +77,7 @@ fn play(kind: AgentKind, started: &[&[u8]], data: &[u8]) {
         history: History::Ask,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),
@@ -137,6 +138,10 @@ impl Run {
             b"m" => {
                 let message = MessageId::new(uuid::Uuid::nil());
                 self.issue(&Outgoing::Message { message });
+            }
+            b"e" => {
+                let message = MessageId::new(uuid::Uuid::nil());
+                self.issue(&Outgoing::Steer { message });
             }
             b"i" => self.issue(&Outgoing::Interrupt),
             b"a" => {
@@ -217,6 +222,8 @@ impl Run {
                     self.knows(self.tasks.contains(&task), "task");
                 }
                 ProviderEvent::Retuned { .. }
+                | ProviderEvent::EffortTold { .. }
+                | ProviderEvent::EffortsTold { .. }
                 | ProviderEvent::SettingDeferred
                 | ProviderEvent::LoginNeeded { .. }
                 | ProviderEvent::SettingRefused { .. }
@@ -264,6 +271,7 @@ impl Run {
                 | EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
                 | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NoTurn
                 | EncodeError::NotSettable
                 | EncodeError::NoCodec { .. },
             ) => {}

@@ -67,6 +67,10 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::Retuned { model, mode } => {
                 writeln!(all, "retuned {} {}", word(model), word(mode))
             }
+            ProviderEvent::EffortTold { effort } => writeln!(all, "effort {effort}"),
+            ProviderEvent::EffortsTold { efforts } => {
+                writeln!(all, "efforts {}", efforts.join(" "))
+            }
             ProviderEvent::SettingDeferred => writeln!(all, "setting deferred"),
             ProviderEvent::LoginNeeded { text } => writeln!(all, "login needed: {text}"),
             ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),

@@ -25,6 +25,7 @@ impl Talk {
             history,
             model: Some("m2".to_owned()),
             mode: Some("plan".to_owned()),
+            effort: None,
             sought: Vec::new(),
             holds: 0,
             attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),

@@ -88,6 +88,7 @@ impl Chats {
                 title: None,
                 slot: None,
                 model: None,
+                effort: None,
                 mode: None,
                 fork: None,
                 adopt: None,

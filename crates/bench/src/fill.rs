@@ -83,6 +83,7 @@ fn chat(n: usize) -> anyhow::Result<Unit> {
         title: Some(format!("Chat {n}")),
         slot: None,
         model: None,
+        effort: None,
         mode: None,
         fork: None,
         adopt: None,

@@ -9,6 +9,7 @@ mod attachment;
 mod attempt;
 mod chat;
 mod death;
+mod effort;
 mod fork;
 mod grant;
 mod idle;
@@ -18,6 +19,7 @@ mod prompt;
 mod queue;
 mod replay;
 mod resume;
+mod steer;
 mod task;
 mod turn;
 
@@ -163,6 +165,8 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::TaskEnded { task, how } => task::ended(d, task, how),
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
+        ProviderEvent::EffortTold { effort } => effort::told(d, &effort),
+        ProviderEvent::EffortsTold { efforts } => effort::known(d, efforts),
         ProviderEvent::SettingDeferred => chat::setting_deferred(d),
         ProviderEvent::LoginNeeded { text } => attempt::login_needed(d, &text),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),

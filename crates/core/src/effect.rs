@@ -32,7 +32,7 @@ pub fn owed(chat: &Chat) -> Option<Owed> {
         attempt: attempt.id,
         secret: attempt.secret.clone(),
         frames: attempt.outbox.iter().cloned().collect(),
-        withdraw: chat.head.outstanding.as_ref().filter(|o| o.withdrawing).map(|o| o.frame),
+        withdraw: chat.head.at_agent().find(|o| o.withdrawing).map(|o| o.frame),
         stop: attempt.stop,
     })
 }

@@ -265,21 +265,30 @@ pub enum Fact {
     ChatSeen {
         seen: bool,
     },
-    /// A person wants another model or mode; the agent gets it when its session is opened next.
+    /// A person wants another model, mode or effort; the agent gets it when its session is opened next.
     ChatTuned {
         #[serde(default)]
         model: Option<String>,
         #[serde(default)]
         mode: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effort: Option<String>,
     },
     /// The model or mode that a person wants is taken by the agent only when it is started.
     SettingDeferred,
-    /// The agent itself works with another model or mode from now on.
+    /// The agent itself works with another model, mode or effort from now on; an empty effort is the
+    /// agent's own, which it does not tell.
     AgentRetuned {
         #[serde(default)]
         model: Option<String>,
         #[serde(default)]
         mode: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effort: Option<String>,
+    },
+    /// The efforts that the agent knows, all of them.
+    EffortsTold {
+        efforts: Vec<String>,
     },
     ChatClosed,
     ChatReopened,
@@ -331,6 +340,14 @@ pub enum Fact {
         attempt: AttemptId,
         frame: FrameNo,
         item: ItemId,
+        /// The running turn that it is given to; none where it opens one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        into: Option<TurnId>,
+    },
+    /// It is to be given to this turn, as soon as nothing else is on its way there.
+    SteerWished {
+        message: MessageId,
+        turn: TurnId,
     },
     /// A person wants back what was handed over, if its frame has not begun.
     WithdrawRequested {

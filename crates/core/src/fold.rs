@@ -39,6 +39,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened
         | Fact::ChatDeleted => fold_chat(chat, fact),
@@ -52,6 +53,7 @@ pub fn fold(chat: &mut Chat, fact: &Fact, at: Micros) {
         | Fact::QueueExempted { .. }
         | Fact::MessageRequeued { .. } => delivery::fold_queue(chat, fact),
         Fact::MessageHanded { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::MessageTaken { .. }
         | Fact::MessageSettled { .. }
@@ -189,18 +191,25 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         Fact::ChatFiled { folder } => head.marks.folder.clone_from(folder),
         Fact::ChatTagged { tags } => head.marks.tags.clone_from(tags),
         Fact::ChatMuted { muted } => head.marks.muted = *muted,
-        Fact::ChatTuned { model, mode } => {
+        Fact::ChatTuned { model, mode, effort } => {
             if model.is_some() {
                 head.model.clone_from(model);
             }
             if mode.is_some() {
                 head.mode.clone_from(mode);
             }
+            if effort.is_some() {
+                head.effort.clone_from(effort);
+            }
             let lives = |attempt: &Attempt| !attempt.retunes();
             head.tuned = head.attempt.as_ref().is_some_and(lives);
         }
         Fact::SettingDeferred => head.tuned = head.attempt.is_some(),
-        Fact::AgentRetuned { model, mode } => {
+        Fact::EffortsTold { efforts } => head.efforts.clone_from(efforts),
+        Fact::AgentRetuned { model, mode, effort } => {
+            if let Some(effort) = effort {
+                head.effort = Some(effort.clone()).filter(|effort| !effort.is_empty());
+            }
             if model.is_some() {
                 head.model.clone_from(model);
             }
@@ -216,6 +225,7 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         Fact::ChatDeleted => {
             head.life = Life::Deleted;
             head.stranded.clear();
+            head.steers.clear();
             head.exempt = None;
             head.paused = None;
             chat.aside.queue.clear();
@@ -250,7 +260,9 @@ fn fold_turn(chat: &mut Chat, fact: &Fact, at: Micros) {
             }
         }
         Fact::TurnEnded { turn, how, .. } => {
-            head.turn.take_if(|open| open.id == *turn);
+            if head.turn.take_if(|open| open.id == *turn).is_some() {
+                head.promote();
+            }
             head.failed_turn = *how == TurnEnd::Failed;
         }
         Fact::InterruptRequested { turn } => {
@@ -448,6 +460,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
         Fact::AttemptEnded { .. } => {
             head.attempt = None;
             head.turn = None;
+            head.promote();
             head.prompts.clear();
             chat.aside.prompts.clear();
             head.tasks.clear();
@@ -463,7 +476,7 @@ fn fold_attempt(chat: &mut Chat, fact: &Fact) {
 }
 
 fn mark(chat: &mut Chat, frame: FrameNo, written: Written) {
-    if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.frame == frame)
+    if let Some(o) = chat.head.one_at_agent(|o| o.frame == frame)
         && written > o.written
     {
         o.written = written;

@@ -18,6 +18,11 @@ pub enum Outgoing {
         /// The message.
         message: MessageId,
     },
+    /// A message that is given to the running turn; its text is a row.
+    Steer {
+        /// The message.
+        message: MessageId,
+    },
     /// The answer to a prompt.
     Answer {
         /// The prompt.
@@ -39,6 +44,21 @@ pub enum Outgoing {
     },
 }
 
+impl Outgoing {
+    /// The message that it carries, which needs its text.
+    #[must_use]
+    pub const fn message(&self) -> Option<MessageId> {
+        match self {
+            Self::Message { message } | Self::Steer { message } => Some(*message),
+            Self::Protocol(_)
+            | Self::Answer { .. }
+            | Self::Interrupt
+            | Self::StopTask { .. }
+            | Self::Set { .. } => None,
+        }
+    }
+}
+
 /// What can be set while an agent runs, in the agent's own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", content = "value", rename_all = "snake_case")]
@@ -47,6 +67,8 @@ pub enum Setting {
     Model(String),
     /// The mode.
     Mode(String),
+    /// How hard it thinks.
+    Effort(String),
 }
 
 /// The answer to a prompt.

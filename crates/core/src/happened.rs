@@ -42,6 +42,7 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::SessionMoved { .. }
         | Fact::StoreRead { .. }
         | Fact::ChatDeleted
@@ -51,6 +52,7 @@ pub const fn happened(fact: &Fact) -> bool {
         | Fact::QueuePaused { .. }
         | Fact::QueueResumed
         | Fact::QueueExempted { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::MessageWithdrawn { .. }
         | Fact::MessageTaken { .. }

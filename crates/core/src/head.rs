@@ -1,6 +1,8 @@
 //! The head: the small live state of one chat, folded from its facts, and beside it what decisions
 //! need of its rows.
 
+mod at_agent;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use crate::ids::{
 use crate::offer::{Cause, TaskCounts};
 use crate::provider::{Asked, Capabilities, Handle, PromptKind, TaskKind, Trunk};
 use crate::time::Micros;
+
+pub use self::at_agent::Steer;
 
 /// A chat as `decide` sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,7 +130,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Whether its agent takes another model or mode while it runs.
+    /// Whether its agent takes another model, mode or effort while it runs.
     #[must_use]
     pub fn retunes(&self) -> bool {
         self.phase == Phase::Ready && self.stop.is_none() && self.capabilities.retune
@@ -155,7 +159,7 @@ pub enum Written {
     Done,
 }
 
-/// The one message that is at the agent.
+/// A message that is at the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outstanding {
     /// The message.
@@ -175,6 +179,9 @@ pub struct Outstanding {
     /// Whether a person wants it back, should its frame not have begun.
     #[serde(default)]
     pub withdrawing: bool,
+    /// The running turn that it was given to; none where it was to open one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<TurnId>,
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,
@@ -211,6 +218,9 @@ pub struct Stranded {
     /// Whether it was given to the attempt whose stop is offered, or by a resume of that offer, so
     /// that a resume settles it.
     pub by_death: bool,
+    /// The running turn that it was given to, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<TurnId>,
     /// How many attachments it has.
     #[serde(default, skip_serializing_if = "is_none")]
     pub attached: u32,
@@ -385,6 +395,12 @@ pub struct Head {
     pub model: Option<String>,
     /// The mode that was asked for or is known.
     pub mode: Option<String>,
+    /// How hard the agent is to think, where that was asked for or is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// The efforts that its agent knows, where it tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<String>,
     /// How it is arranged.
     #[serde(default)]
     pub marks: Marks,
@@ -434,8 +450,15 @@ pub struct Head {
     pub turn: Option<OpenTurn>,
     /// Whether the last turn failed and nothing was accepted since: its late output opens none.
     pub failed_turn: bool,
-    /// The message at the agent.
+    /// The message at the agent: the one that opened the turn, or is to open one.
     pub outstanding: Option<Outstanding>,
+    /// Messages that were given to the running turn, in their order; the last at most is not taken. One
+    /// that the turn left behind is the message at the agent once the turn has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steered: Vec<Outstanding>,
+    /// Waiting messages that were to be given to a running turn, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steers: Vec<Steer>,
     /// Messages without an outcome.
     pub stranded: Vec<Stranded>,
     /// The last message that was settled in the agent's session.
@@ -481,6 +504,8 @@ impl Default for Head {
             named: false,
             model: None,
             mode: None,
+            effort: None,
+            efforts: Vec::new(),
             marks: Marks::default(),
             tuned: false,
             handle: None,
@@ -501,6 +526,8 @@ impl Default for Head {
             turn: None,
             failed_turn: false,
             outstanding: None,
+            steered: Vec::new(),
+            steers: Vec::new(),
             stranded: Vec::new(),
             settled: None,
             paused: None,

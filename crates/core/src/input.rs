@@ -247,6 +247,8 @@ pub struct ChangeChat {
     pub model: Option<String>,
     /// The mode.
     pub mode: Option<String>,
+    /// How hard the agent thinks.
+    pub effort: Option<String>,
 }
 
 /// What somebody wants of a chat.
@@ -262,6 +264,7 @@ pub enum Command {
         slot: Option<String>,
         model: Option<String>,
         mode: Option<String>,
+        effort: Option<String>,
         /// What it begins with, if it is forked from another chat.
         fork: Option<Box<Fork>>,
         /// The session that it goes on with, if that was there before it.

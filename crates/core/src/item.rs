@@ -86,6 +86,20 @@ pub struct ToolCall {
     pub within: Option<ItemId>,
 }
 
+/// What became of a message that was given to a running turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steered {
+    /// It is on its way there.
+    Given,
+    /// The turn took it up.
+    TakenUp,
+    /// The turn ended without it: it opened one of its own.
+    OwnTurn,
+    /// The turn did not take it: it waited at the queue's head from then on.
+    Returned,
+}
+
 /// One entry of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanEntry {
@@ -174,6 +188,9 @@ pub enum Body {
     Message {
         /// The message.
         message: MessageId,
+        /// What became of it where it was given to a running turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        steer: Option<Steered>,
     },
     /// A tool call.
     Call(ToolCall),

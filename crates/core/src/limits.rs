@@ -69,6 +69,12 @@ pub const OUTBOX_FRAMES_MAX: usize = 256;
 pub const STORE_FRAMES_MAX: usize = 16;
 /// Deliveries without an outcome that one chat may hold before it takes no further message.
 pub const STRANDED_MESSAGES_MAX: usize = 16;
+/// Efforts of an agent that are kept.
+pub const EFFORTS_MAX: usize = 16;
+/// Messages that one turn is given while it runs.
+pub const STEERED_MESSAGES_MAX: usize = 8;
+/// Messages that wait to be given to a running turn.
+pub const STEERS_WAITING_MAX: usize = 16;
 /// Bytes of the head of an item's text in lists; the rest is served in ranges.
 pub const ITEM_TEXT_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of the text of an answer to a prompt.

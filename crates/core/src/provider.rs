@@ -64,6 +64,9 @@ pub struct Capabilities {
     /// What a subagent asks outlives the turn, and each prompt that is over is told.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keeps_prompts: bool,
+    /// How hard it thinks can be said.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub effort: bool,
     /// An approval can be given for another input than the agent proposed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub change_input: bool,
@@ -81,6 +84,7 @@ impl Capabilities {
         own_turns_end: false,
         forks: Forks::Nowhere,
         retune: false,
+        effort: false,
         keeps_prompts: false,
         change_input: false,
     };
@@ -430,6 +434,16 @@ pub enum ProviderEvent {
         model: Option<String>,
         /// The mode, where it is another.
         mode: Option<String>,
+    },
+    /// The agent thinks as hard as this from now on; empty: as it does by itself, which it does not tell.
+    EffortTold {
+        /// The effort.
+        effort: String,
+    },
+    /// The efforts that the agent knows.
+    EffortsTold {
+        /// All of them.
+        efforts: Vec<String>,
     },
     /// The agent takes a setting only when it is started.
     SettingDeferred,

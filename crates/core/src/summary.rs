@@ -30,6 +30,12 @@ pub struct Summary {
     pub model: Option<String>,
     /// The mode.
     pub mode: Option<String>,
+    /// The effort.
+    #[serde(default)]
+    pub effort: Option<String>,
+    /// The efforts that its agent knows.
+    #[serde(default)]
+    pub efforts: Vec<String>,
     /// The chat that it was forked from.
     #[serde(default)]
     pub forked_from: Option<ChatId>,
@@ -80,6 +86,8 @@ impl Summary {
             marks: head.marks.clone(),
             model: head.model.clone(),
             mode: head.mode.clone(),
+            effort: head.effort.clone(),
+            efforts: head.efforts.clone(),
             forked_from: head.forked_from,
             known: head.known,
             shown: shown(chat, &activity),

@@ -149,6 +149,7 @@ impl Port for Border {
                     slot: wanted.slot,
                     model: wanted.model,
                     mode: wanted.mode,
+                    effort: wanted.effort,
                     message: wanted.message,
                 };
                 return host.adopt(wanted, caller).await;
@@ -161,6 +162,7 @@ impl Port for Border {
                 title: wanted.title,
                 slot: wanted.slot,
                 model: wanted.model,
+                effort: wanted.effort,
                 mode: wanted.mode,
                 fork: None,
                 adopt: None,

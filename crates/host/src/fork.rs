@@ -47,6 +47,7 @@ impl Host {
             title,
             slot: None,
             model: summary.model,
+            effort: summary.effort,
             mode: summary.mode,
             fork: Some(fork),
             adopt: None,

@@ -480,6 +480,7 @@ mod tests {
             title: None,
             slot: None,
             model: None,
+            effort: None,
             mode: None,
             fork: None,
             adopt: None,

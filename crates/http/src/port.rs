@@ -202,6 +202,8 @@ pub struct WantedChat {
     pub model: Option<String>,
     /// Its mode.
     pub mode: Option<String>,
+    /// How hard its agent thinks.
+    pub effort: Option<String>,
     /// Its first message.
     pub message: Option<(MessageId, String, Author)>,
 }

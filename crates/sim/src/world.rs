@@ -180,6 +180,7 @@ impl World {
             title: None,
             slot: None,
             model: None,
+            effort: None,
             mode: None,
             fork: None,
             adopt: None,

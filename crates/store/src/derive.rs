@@ -77,6 +77,8 @@ pub(crate) fn stand_in(seq: Seq, life: Life, at: Micros) -> Summary {
         marks: Marks::default(),
         model: None,
         mode: None,
+        effort: None,
+        efforts: Vec::new(),
         forked_from: None,
         known: Capabilities::NONE,
         shown: Shown::ToCheck,

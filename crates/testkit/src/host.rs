@@ -337,6 +337,23 @@ impl<'a> TestHost<'a> {
         listed.find(|agent| agent["id"] == id).cloned().unwrap_or_else(|| panic!("{agents}"))
     }
 
+    /// Gives a message to the running turn, and answers its id.
+    #[track_caller]
+    pub fn steer(&self, chat: &str, text: &str) -> String {
+        let body = json!({ "text": text, "delivery": "steer" });
+        let answer = self.post(&format!("/chats/{chat}/messages"), &body).ok();
+        assert_eq!(answer["note"], Value::Null, "{answer}");
+        answer["message"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// What became of a message that was given to a running turn.
+    #[track_caller]
+    pub fn steered(&self, chat: &str, message: &str) -> Value {
+        let items = self.items(chat);
+        let own = items.into_iter().find(|item| item["delivery"]["message"] == message);
+        own.map(|item| item["delivery"]["steer"].clone()).unwrap_or_default()
+    }
+
     /// The row of a chat.
     #[track_caller]
     pub fn chat(&self, chat: &str) -> Value {

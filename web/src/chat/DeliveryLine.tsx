@@ -11,7 +11,7 @@ const REFUSED: Choice[] = ["send_again", "discard"];
 
 /** How far a message is; where nobody but a person can tell, what they may say. */
 export function DeliveryLine({ chat, delivery }: { chat: string; delivery: Delivery }) {
-  const { state, asking, refused, message } = delivery;
+  const { state, asking, refused, message, steer } = delivery;
   if (state === "unknown" && !asking) {
     return (
       <Doubt chat={chat} message={message} text={t("delivery.unknown.text")} choices={UNKNOWN} />
@@ -23,7 +23,10 @@ export function DeliveryLine({ chat, delivery }: { chat: string; delivery: Deliv
     return <Doubt chat={chat} message={message} text={text} choices={REFUSED} />;
   }
   if (asking) return <Asking chat={chat} />;
-  // That a message arrived is what everybody expects.
+  // That a message arrived is what everybody expects; not so what became of one for a running turn.
+  if (steer && (steer === "given" || state === "taken" || state === "settled")) {
+    return <Word>{tword("steer", steer)}</Word>;
+  }
   if (state === "taken" || state === "settled") return null;
   return <Word>{tword("delivery", state)}</Word>;
 }

@@ -98,7 +98,7 @@ export function Header({ row }: { row: Row }) {
 
 /** The agent, with what it works. */
 function agentOf(row: Row): string[] {
-  return [row.agent, ...[row.model, row.mode].filter((word) => word !== null)];
+  return [row.agent, ...[row.model, row.mode, row.effort].filter((word) => word !== null)];
 }
 
 /** Where it works, and where the chat was put. */

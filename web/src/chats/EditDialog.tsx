@@ -11,10 +11,10 @@ import { Field, Input } from "../ui/Field.tsx";
 import { names } from "./arrange.ts";
 import { changeOf, type Form, formOf } from "./edit.ts";
 
-const FIELDS = ["title", "folder", "tags", "model", "mode"] as const;
+const FIELDS = ["title", "folder", "tags", "model", "mode", "effort"] as const;
 const HINTS = { tags: t("edit.tags.hint"), model: t("edit.model.hint") };
 
-/** What a person calls a chat, where they put it, and with what model and mode its agent works. */
+/** What a person calls a chat, where they put it, and how its agent works. */
 export function EditDialog({
   row,
   open,
@@ -30,6 +30,7 @@ export function EditDialog({
   const act = useAct();
   const first = useRef<HTMLInputElement>(null);
   const folders = useId();
+  const efforts = useId();
   // What it is when it opens; what is told meanwhile overwrites nothing that is being written.
   // biome-ignore lint/correctness/useExhaustiveDependencies: filled once, when it opens
   useEffect(() => {
@@ -52,11 +53,13 @@ export function EditDialog({
       key={name}
       label={t(`edit.${name}`)}
       {...(name in HINTS ? { hint: HINTS[name as keyof typeof HINTS] } : {})}
+      {...(name === "effort" ? { hint: effortHint(row.efforts) } : {})}
       control={(props) => (
         <Input
           {...props}
           {...(name === "title" ? { ref: first } : {})}
           {...(name === "folder" ? { list: folders } : {})}
+          {...(name === "effort" ? { list: efforts } : {})}
           autoComplete="off"
           value={form[name]}
           aria-invalid={act.fault?.field === name}
@@ -81,6 +84,11 @@ export function EditDialog({
               <option key={name} value={name} />
             ))}
           </datalist>
+          <datalist id={efforts}>
+            {row.efforts.map((effort) => (
+              <option key={effort} value={effort} />
+            ))}
+          </datalist>
           <FaultLine act={act} />
         </DialogBody>
         <DialogFoot>
@@ -92,4 +100,10 @@ export function EditDialog({
       </form>
     </Dialog>
   );
+}
+
+/** The words for an effort, where the agent has told them. */
+function effortHint(efforts: readonly string[]): string {
+  if (efforts.length === 0) return t("edit.effort.hint");
+  return t("edit.effort.known", { efforts: efforts.join(", ") });
 }

@@ -10,7 +10,7 @@ import { Tabs } from "../sessions/Tabs.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field, INPUT, Input } from "../ui/Field.tsx";
 
-const MORE = ["title", "model", "mode"] as const;
+const MORE = ["title", "model", "mode", "effort"] as const;
 const NAMES = ["agent", "cwd", "message", ...MORE] as const;
 type Name = (typeof NAMES)[number];
 
@@ -26,7 +26,7 @@ export function NewChat() {
   const [agent, setAgent] = useState<string | null>(null);
   const [cwd, setCwd] = useState(() => localStorage.getItem("holdfast.cwd") ?? "");
   const [message, setMessage] = useState("");
-  const [more, setMore] = useState({ title: "", model: "", mode: "" });
+  const [more, setMore] = useState({ title: "", model: "", mode: "", effort: "" });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [shown, setShown] = useState(false);
@@ -45,6 +45,7 @@ export function NewChat() {
       title: more.title.trim() || null,
       model: more.model.trim() || null,
       mode: more.mode.trim() || null,
+      effort: more.effort.trim() || null,
     };
     try {
       const row = await write(to("POST", "/chats", { body: wanted }), "new");

@@ -9,6 +9,7 @@ export interface Form {
   tags: string;
   model: string;
   mode: string;
+  effort: string;
 }
 
 export function formOf(row: Row): Form {
@@ -18,13 +19,14 @@ export function formOf(row: Row): Form {
     tags: row.tags.join(", "),
     model: row.model ?? "",
     mode: row.mode ?? "",
+    effort: row.effort ?? "",
   };
 }
 
 /** Only what is another than it was: what somebody else changed meanwhile stays. */
 export function changeOf(before: Form, now: Form): ChatChange {
   const change: ChatChange = {};
-  for (const field of ["title", "folder", "model", "mode"] as const) {
+  for (const field of ["title", "folder", "model", "mode", "effort"] as const) {
     if (now[field].trim() !== before[field]) change[field] = now[field].trim();
   }
   const tags = tagsOf(now.tags);

@@ -13,7 +13,7 @@ import { idsOf, putBack, takeKept, useBeside } from "./attached.ts";
 import { accepted, emptied, keepText, useDraft } from "./kept.ts";
 import { Refusal } from "./Refusal.tsx";
 
-type Way = "queue" | "interrupt";
+type Way = "queue" | "steer" | "interrupt";
 
 /** Milliseconds after which an agent that was told to stop may be stopped itself. */
 const STOP_PATIENCE = 10_000;
@@ -70,7 +70,7 @@ export function Composer({ row }: { row: Row }) {
           }}
           className="block max-h-[40dvh] w-full resize-none rounded-xl bg-transparent px-4 pt-3 pb-1 placeholder:text-soft focus:outline-none pointer-coarse:text-base"
         />
-        <div className="flex items-center justify-end gap-2 px-2 pb-2">
+        <div className="flex flex-wrap items-center justify-end gap-2 px-2 pb-2">
           <AttachButton chat={row.id} />
           <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
             {failed ? t("attach.failed") : t("composer.hint")}
@@ -80,9 +80,12 @@ export function Composer({ row }: { row: Row }) {
               aria-label={t("composer.delivery")}
               value={way}
               onChange={(event) => setWay(event.target.value as Way)}
-              className="min-h-9 rounded-md border border-edge bg-raised px-2 text-sm"
+              className="min-h-9 min-w-0 rounded-md border border-edge bg-raised px-2 text-sm max-sm:order-first max-sm:w-full"
             >
               <option value="queue">{t("composer.queue")}</option>
+              {row.capabilities.includes("steer") && (
+                <option value="steer">{t("composer.steer")}</option>
+              )}
               <option value="interrupt">{t("composer.interrupt")}</option>
             </select>
           )}

@@ -10,6 +10,8 @@ export function aRow(id: string, more: Partial<Row>): Row {
     agent: "demo",
     model: null,
     mode: null,
+    effort: null,
+    efforts: [],
     forked_from: null,
     capabilities: [],
     project: null,

@@ -117,6 +117,9 @@ export const TEXTS = {
   "edit.model.hint":
     "As the agent calls it. A running agent starts anew with another model or mode once it has nothing to do.",
   "edit.mode": "Mode",
+  "edit.effort": "Effort",
+  "edit.effort.hint": "How hard it thinks, by a word that the agent knows: low, high.",
+  "edit.effort.known": "How hard it thinks: {efforts}.",
 
   "before.title": "Continue from before",
   "before.heading": "Continue something from before",
@@ -151,9 +154,9 @@ export const TEXTS = {
   "new.cwd": "Directory",
   "new.cwd.hint": "An absolute path. Empty: your home directory.",
   "new.message": "First message",
-  "new.more": "Title, model and mode",
+  "new.more": "Title, model, mode and effort",
   "new.more.hint":
-    "Where nothing is said the title is what you ask first, and the agent chooses model and mode.",
+    "Where nothing is said the title is what you ask first, and the agent chooses the rest.",
   "new.start": "Start chat",
   "new.starting": "Starting…",
 
@@ -290,6 +293,10 @@ export const TEXTS = {
   "delivery.asking": "asking the agent whether it arrived",
   "delivery.toAsk": "the agent will be asked whether it arrived when this is resumed",
   "delivery.withdrawn": "taken back",
+  "steer.given": "given to the running turn",
+  "steer.taken_up": "taken up in the running turn",
+  "steer.own_turn": "meant for the turn before, ran after it",
+  "steer.returned": "the turn did not take it; it waited in the queue",
   "delivery.unknown.text":
     "This message was handed over, and nothing says whether the agent has it. What is true?",
   "delivery.refused.text": "The agent did not take this message.",
@@ -313,7 +320,7 @@ export const TEXTS = {
   "notice.line_skipped": "A line of the agent could not be stored and was passed over.",
   "notice.retrying": "The agent tries again.",
   "notice.agent_says": "From the agent's program:",
-  "notice.setting_refused": "The agent did not take this model or mode.",
+  "notice.setting_refused": "The agent did not take this setting.",
   "notice.other": "{kind}",
   "cause.quit": "the host was stopped",
   "cause.update": "the host was updated",
@@ -349,6 +356,7 @@ export const TEXTS = {
   "composer.hint": "Enter sends, Shift+Enter begins a line",
   "composer.send": "Send",
   "composer.queue": "Send when it is done",
+  "composer.steer": "Into the running turn",
   "composer.interrupt": "Interrupt and send",
   "composer.stop": "Stop",
   "composer.stopping": "Stopping…",

@@ -43,6 +43,8 @@ impl State {
                 let row = self.prompts.get(prompt.n).ok_or(gone)?;
                 NAMED.reply(&row.request, &prompts::outcome(&row.shape, answer))
             }
+            // Nothing is given to a turn of an agent that does not say that it takes it.
+            Outgoing::Steer { message: _ } => return Err(EncodeError::NoTurn),
             Outgoing::Interrupt => {
                 let params = json!({ "sessionId": self.named(frame)? });
                 NAMED.notification("session/cancel", &params.to_string())

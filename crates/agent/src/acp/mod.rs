@@ -160,6 +160,7 @@ impl State {
     fn issued(&mut self, frame: FrameNo, issued: &Outgoing) {
         match issued {
             Outgoing::Message { message: _ } => self.turns.message(frame),
+            Outgoing::Steer { message: _ } => {}
             Outgoing::Interrupt => self.turns.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
             // It is never told of another model or mode while it runs: it is started anew.

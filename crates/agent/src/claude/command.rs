@@ -66,10 +66,22 @@ impl Begin {
     }
 }
 
-/// The arguments behind the program's own. Model and mode are given at each start: the CLI does not
-/// take them over with a session.
+/// How a chat wants the CLI to work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// The model.
+    pub model: Option<&'a str>,
+    /// The mode.
+    pub mode: Option<&'a str>,
+    /// How hard it thinks.
+    pub effort: Option<&'a str>,
+}
+
+/// The arguments behind the program's own. Settings are given at each start: the CLI does not take them
+/// over with a session.
 #[must_use]
-pub fn arguments(begin: &Begin, model: Option<&str>, mode: Option<&str>) -> Vec<OsString> {
+pub fn arguments(begin: &Begin, wanted: Wanted<'_>) -> Vec<OsString> {
+    let Wanted { model, mode, effort } = wanted;
     let mut all: Vec<&str> = vec![
         "--print",
         "--verbose",
@@ -100,6 +112,9 @@ pub fn arguments(begin: &Begin, model: Option<&str>, mode: Option<&str>) -> Vec<
             all.push("--allow-dangerously-skip-permissions");
         }
         all.extend(["--permission-mode", mode]);
+    }
+    if let Some(effort) = effort {
+        all.extend(["--effort", effort]);
     }
     all.into_iter().map(OsString::from).collect()
 }
@@ -152,7 +167,7 @@ mod tests {
     #[test]
     fn model_and_mode_are_given_at_each_start() {
         let line = |begin: &Begin, model, mode| {
-            let all = arguments(begin, model, mode);
+            let all = arguments(begin, Wanted { model, mode, effort: model.map(|_| "high") });
             let all: Vec<&str> = all.iter().map(|one| one.to_str().unwrap()).collect();
             all[10..].join(" ")
         };
@@ -160,7 +175,7 @@ mod tests {
         assert_eq!(line(&Begin::New("s".to_owned()), None, None), "--session-id s");
         assert_eq!(
             line(&resume, Some("opus"), Some("plan")),
-            "--resume s --model opus --permission-mode plan"
+            "--resume s --model opus --permission-mode plan --effort high"
         );
         assert_eq!(
             line(&resume, None, Some("bypassPermissions")),

@@ -2,6 +2,7 @@
 
 use holdfast_core::frame::Setting;
 use holdfast_core::ids::FrameNo;
+use holdfast_core::limits::EFFORTS_MAX;
 use holdfast_core::provider::{
     Capabilities, Forks, Handle, ProtocolFrame, ProviderEvent, StartFault,
 };
@@ -13,11 +14,14 @@ use super::wire;
 use super::{Line, SESSION_ID_BYTES_MAX, Stage, State, read};
 use crate::codec::SessionSpec;
 use crate::ordinals::head;
+use crate::tolerant::List;
 
 /// Requests of ours whose answers are outstanding.
 const EXPECTED_MAX: usize = 64;
 /// Bytes of the name of a model or a mode.
 const SETTING_BYTES_MAX: usize = 512;
+/// Bytes of the name of an effort that is kept.
+const EFFORT_BYTES_MAX: usize = 64;
 /// Bytes of the CLI's words about an error.
 const ERROR_TEXT_BYTES_MAX: usize = 4 * 1024;
 /// What the ids of our requests begin with; the CLI also repeats the answers to its own.
@@ -35,6 +39,8 @@ pub(super) enum Expect {
     Model,
     /// It says whether the mode is another now.
     Mode,
+    /// It may be an error: it thinks as hard as before.
+    Effort,
     /// It may be an error: the task has no end that would be told.
     StopTask,
     /// It says nothing.
@@ -51,6 +57,12 @@ pub(super) struct Control {
     alias: bool,
     /// The mode, as it last told.
     mode: Option<String>,
+    /// How hard it thinks, where the chat has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort: Option<String>,
+    /// The efforts that it knows; it passes any other over without a word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    efforts: Vec<String>,
     /// Whether it was started for the mode in which nothing is asked; it takes that mode only then.
     bypass: bool,
 }
@@ -59,7 +71,8 @@ impl Control {
     pub(super) fn new(spec: &SessionSpec) -> Self {
         let (mode, alias) = (spec.mode.clone(), spec.model.is_some());
         let bypass = mode.as_deref() == Some(BYPASS);
-        Self { alias, mode, bypass, ..Self::default() }
+        let effort = spec.effort.clone();
+        Self { alias, mode, bypass, effort, ..Self::default() }
     }
 
     /// Whether this can be set while the CLI runs.
@@ -67,7 +80,23 @@ impl Control {
         match setting {
             Setting::Model(_) => true,
             Setting::Mode(mode) => self.bypass || mode != BYPASS,
+            Setting::Effort(effort) => self.knows(effort),
         }
+    }
+
+    /// Whether the CLI knows this effort, as far as it has told.
+    fn knows(&self, effort: &String) -> bool {
+        self.efforts.is_empty() || self.efforts.contains(effort)
+    }
+
+    /// The CLI passes this effort over: what is said of it, and how hard it thinks instead.
+    fn passed_over(&self, effort: &str, instead: Option<&str>, out: &mut Vec<ProviderEvent>) {
+        let effort = head(effort, SETTING_BYTES_MAX);
+        let all = self.efforts.join(", ");
+        let text = format!("Claude Code knows no effort {effort:?}; it knows {all}.");
+        out.push(ProviderEvent::SettingRefused { text });
+        let effort = instead.unwrap_or_default().to_owned();
+        out.push(ProviderEvent::EffortTold { effort });
     }
 
     pub(super) fn expect(&mut self, frame: FrameNo, expect: Expect) {
@@ -78,6 +107,12 @@ impl Control {
     }
 
     pub(super) fn sets(&mut self, frame: FrameNo, setting: &Setting, out: &mut Vec<ProviderEvent>) {
+        if let Setting::Effort(effort) = setting {
+            if !self.knows(effort) {
+                return self.passed_over(effort, self.effort.as_deref(), out);
+            }
+            self.effort = Some(head(effort, SETTING_BYTES_MAX).to_owned());
+        }
         if !self.settable(setting) {
             out.push(ProviderEvent::SettingDeferred);
             return;
@@ -85,6 +120,7 @@ impl Control {
         let expect = match setting {
             Setting::Model(_) => Expect::Model,
             Setting::Mode(_) => Expect::Mode,
+            Setting::Effort(_) => Expect::Effort,
         };
         self.expect(frame, expect);
     }
@@ -168,12 +204,19 @@ impl State {
                 let mode = self.control.mode.clone();
                 out.extend(mode.map(|mode| retuned(None, Some(mode))));
             }
+            (Expect::Effort, Some(text)) => {
+                out.push(ProviderEvent::SettingRefused { text });
+                self.control.effort = None;
+                out.push(ProviderEvent::EffortTold { effort: String::new() });
+            }
             (Expect::StopTask, Some(text)) => self.remarks(&text, out),
-            (Expect::StopTask, None) | (Expect::Nothing, _) | (Expect::Interrupt, Some(_)) => {}
+            (Expect::StopTask | Expect::Effort, None)
+            | (Expect::Nothing, _)
+            | (Expect::Interrupt, Some(_)) => {}
         }
     }
 
-    fn initialized(&mut self, told: &wire::Initialized, out: &mut Vec<ProviderEvent>) {
+    fn initialized(&mut self, told: &wire::Initialized<'_>, out: &mut Vec<ProviderEvent>) {
         if self.stage != Stage::Starting {
             return;
         }
@@ -184,16 +227,26 @@ impl State {
             // Its store is read by the host, and it brings a session back without a replay.
             load: false,
             resume: true,
-            steer: false,
+            steer: true,
             stop_task: true,
             own_turns_end: true,
             retune: true,
+            effort: true,
             keeps_prompts: true,
             change_input: true,
             forks: Forks::AtTurnsInMemory,
         };
         let handle = self.handle();
         out.push(ProviderEvent::Ready { handle, capabilities, model: None, mode });
+        self.control.efforts = efforts(told.models.as_ref());
+        if !self.control.efforts.is_empty() {
+            out.push(ProviderEvent::EffortsTold { efforts: self.control.efforts.clone() });
+        }
+        let unknown = |effort: &String| !self.control.knows(effort);
+        if let Some(effort) = self.control.effort.clone().filter(unknown) {
+            self.control.effort = None;
+            self.control.passed_over(&effort, None, out);
+        }
     }
 
     fn handle(&self) -> Handle {
@@ -252,6 +305,20 @@ impl State {
             out.push(retuned(None, Some(mode)));
         }
     }
+}
+
+/// All efforts that any of the CLI's models knows, as the first that tells one has them in order.
+fn efforts(models: Option<&List<'_>>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for model in models.into_iter().flat_map(List::each::<wire::Model<'_>>) {
+        for effort in wire::texts(model.efforts.as_ref()) {
+            if effort.len() <= EFFORT_BYTES_MAX && all.len() < EFFORTS_MAX && !all.contains(&effort)
+            {
+                all.push(effort);
+            }
+        }
+    }
+    all
 }
 
 fn retuned(model: Option<String>, mode: Option<String>) -> ProviderEvent {

@@ -38,7 +38,8 @@ impl State {
                 let response: Value = serde_json::from_str(&response).map_err(not_json)?;
                 json!({ "type": "control_response", "response": response })
             }
-            Outgoing::Message { message: _ } => {
+            // What comes while a turn runs is taken up between two of its tools, or opens the next.
+            Outgoing::Message { message: _ } | Outgoing::Steer { message: _ } => {
                 let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
                 json!({
                     "type": "user",
@@ -82,6 +83,10 @@ impl State {
             }
             Outgoing::Set { setting: Setting::Model(model) } => {
                 control(frame, &json!({ "subtype": "set_model", "model": model }))
+            }
+            Outgoing::Set { setting: Setting::Effort(effort) } => {
+                let settings = json!({ "effortLevel": effort });
+                control(frame, &json!({ "subtype": "apply_flag_settings", "settings": settings }))
             }
             Outgoing::Set { setting: Setting::Mode(mode) } => {
                 control(frame, &json!({ "subtype": "set_permission_mode", "mode": mode }))

@@ -199,7 +199,9 @@ impl State {
     /// The host numbered a frame.
     fn issued(&mut self, frame: FrameNo, issued: &Outgoing, out: &mut Vec<ProviderEvent>) {
         match issued {
-            Outgoing::Message { message: _ } => self.turns.message(frame),
+            Outgoing::Message { message: _ } | Outgoing::Steer { message: _ } => {
+                self.turns.message(frame);
+            }
             Outgoing::Interrupt => self.control.expect(frame, Expect::Interrupt),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
             Outgoing::StopTask { task: _ } => self.control.expect(frame, Expect::StopTask),

@@ -17,7 +17,16 @@ const FOLDER_CHARS_MAX: usize = 200;
 
 declare! {
     /// A line of the file.
-    Entry<'a> { kind as "type": Text, uuid: Text, side as "isSidechain": crate::tolerant::Raw<'a> }
+    Entry<'a> {
+        kind as "type": Text, uuid: Text, side as "isSidechain": crate::tolerant::Raw<'a>,
+        attached as "attachment": crate::tolerant::Raw<'a>
+    }
+}
+
+declare! {
+    /// What the CLI has put beside the messages: one that a turn took up while it ran is there, and
+    /// nowhere else.
+    Beside { kind as "type": Text, source as "source_uuid": Text }
 }
 
 /// The hand-overs of one attempt that a session file names.
@@ -38,10 +47,19 @@ impl Named {
     /// no JSON and names nothing.
     pub fn line(&mut self, line: &[u8]) {
         let Ok(entry) = serde_json::from_slice::<Entry<'_>>(line) else { return };
-        if entry.kind.as_deref() != Some("user") || wire::is_true(entry.side) {
+        if wire::is_true(entry.side) {
             return;
         }
-        let frame = entry.uuid.and_then(|id| ids::frame_of(self.attempt, &id));
+        let uuid = match entry.kind.as_deref() {
+            Some("user") => entry.uuid,
+            Some("attachment") => {
+                let beside: Beside =
+                    entry.attached.map(|raw| super::read(raw.get())).unwrap_or_default();
+                beside.source.filter(|_| beside.kind.as_deref() == Some("queued_command"))
+            }
+            Some(_) | None => None,
+        };
+        let frame = uuid.and_then(|id| ids::frame_of(self.attempt, &id));
         let Some(frame) = frame.filter(|frame| !self.frames.contains(frame)) else { return };
         if self.frames.len() >= STORE_FRAMES_MAX {
             self.frames.remove(0);
@@ -82,12 +100,18 @@ mod tests {
     fn a_file_names_what_it_holds_whole() {
         let attempt = AttemptId::new(Uuid::from_u128(0x1111));
         let id = |n| ids::message_id(attempt, FrameNo(n));
+        let beside = |kind: &str, n| {
+            let attachment = format!(r#"{{"type":"{kind}","source_uuid":"{}"}}"#, id(n));
+            format!(r#"{{"type":"attachment","attachment":{attachment},"uuid":"{}"}}"#, id(9))
+        };
         let mut named = Named::of(attempt);
         for line in [
             format!(r#"{{"type":"user","uuid":"{}","message":{{"content":"\ud83d"}}}}"#, id(2)),
             format!(r#"{{"type":"user","uuid":"{}"}}"#, id(2)),
             format!(r#"{{"type":"assistant","uuid":"{}"}}"#, id(3)),
-            format!(r#"{{"type":"queue-operation","uuid":"{}"}}"#, id(4)),
+            format!(r#"{{"type":"queue-operation","commandUuid":"{}"}}"#, id(4)),
+            beside("queued_command", 7),
+            beside("date", 8),
             format!(r#"{{"type":"user","isSidechain":true,"uuid":"{}"}}"#, id(5)),
             r#"{"type":"user","uuid":"5bd6d049-a0e5-44a5-ba08-7e61552c83ac"}"#.to_owned(),
             "[]".to_owned(),
@@ -95,7 +119,7 @@ mod tests {
         ] {
             named.line(line.as_bytes());
         }
-        assert_eq!(named.frames(), [FrameNo(2)]);
+        assert_eq!(named.frames(), [FrameNo(2), FrameNo(7)]);
     }
 
     #[test]

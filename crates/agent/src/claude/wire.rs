@@ -90,7 +90,11 @@ wire! {
 }
 wire! {
     /// The answer to `initialize`.
-    Initialized { mode as "current_permission_mode": Text }
+    Initialized<'a> { mode as "current_permission_mode": Text, models: Option<List<'a>> }
+}
+wire! {
+    /// A model that the CLI offers.
+    Model<'a> { efforts as "supportedEffortLevels": Option<List<'a>> }
 }
 wire! {
     /// The answers to `interrupt`, `set_model` and `set_permission_mode`.

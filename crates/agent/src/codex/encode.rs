@@ -42,6 +42,17 @@ impl State {
                 });
                 BARE.request(frame.0, "turn/start", &params.to_string())
             }
+            Outgoing::Steer { message } => {
+                let text = content.text.ok_or(EncodeError::TextMissing { frame })?;
+                let turn = self.turns.steered_turn(frame).ok_or(EncodeError::NoTurn)?;
+                let params = json!({
+                    "threadId": self.named(frame)?,
+                    "expectedTurnId": turn,
+                    "input": super::attached::input(text, content.attached),
+                    "clientUserMessageId": message.to_string(),
+                });
+                BARE.request(frame.0, "turn/steer", &params.to_string())
+            }
             Outgoing::Answer { prompt, answer } => {
                 let gone = EncodeError::PromptGone { prompt: prompt.n };
                 let row = self.prompts.get(prompt.n).ok_or(gone)?;
@@ -57,6 +68,9 @@ impl State {
                 let mut params = match setting {
                     Setting::Model(model) => {
                         Some(Map::from_iter([("model".to_owned(), json!(model))]))
+                    }
+                    Setting::Effort(effort) => {
+                        Some(Map::from_iter([("effort".to_owned(), json!(effort))]))
                     }
                     Setting::Mode(mode) => self.settings.towards(mode),
                 }

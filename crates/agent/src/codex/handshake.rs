@@ -61,6 +61,9 @@ pub(super) struct Ready {
     settings: Settings,
     /// The mode that the chat wants.
     wanted: Option<String>,
+    /// How hard the chat wants it to think.
+    #[serde(default)]
+    effort: Option<String>,
 }
 
 /// What the answer for a thread comes to.
@@ -103,6 +106,8 @@ fn too_long(spec: &SessionSpec) -> Option<&'static str> {
         Some("model")
     } else if over(spec.mode.as_ref(), CHOICE_BYTES_MAX) {
         Some("mode")
+    } else if over(spec.effort.as_ref(), CHOICE_BYTES_MAX) {
+        Some("effort")
     } else {
         None
     }
@@ -185,7 +190,10 @@ pub(super) fn opened(spec: SessionSpec, outcome: Outcome<'_>) -> Opened {
         let text = format!("The agent's thread id has more than {THREAD_ID_BYTES_MAX} bytes.");
         return Opened::Not(failed(StartFault::AgentRefused, text));
     }
-    Opened::Stands(Search::of(spec.sought), Ready { handle, settings, wanted: spec.mode })
+    Opened::Stands(
+        Search::of(spec.sought),
+        Ready { handle, settings, wanted: spec.mode, effort: spec.effort },
+    )
 }
 
 /// A thread is written down with its first turn. One that was asked for and is not there, and that is
@@ -240,14 +248,15 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
     if let Some((method, params)) = search.next(&ready.handle.leaf) {
         return (Stage::Searching { search, ready }, vec![request(method, &params)]);
     }
-    let Ready { handle, settings, wanted } = ready;
+    let Ready { handle, mut settings, wanted, effort } = ready;
     let capabilities = Capabilities {
         load: true,
         resume: true,
-        steer: false,
+        steer: true,
         stop_task: true,
         own_turns_end: true,
         retune: true,
+        effort: true,
         change_input: false,
         keeps_prompts: true,
         forks: Forks::AtTurns,
@@ -255,11 +264,18 @@ pub(super) fn search(search: Search, ready: Ready) -> (Stage, Vec<ProviderEvent>
     let mut events = Vec::new();
     let mut mode = settings.mode();
     // What a start cannot say is said right after it.
-    let update = wanted.as_deref().and_then(|wanted| settings.towards(wanted));
-    if let Some(mut params) = update {
+    let effort = effort.filter(|effort| settings.effort.as_ref() != Some(effort));
+    if effort.is_some() {
+        settings.effort.clone_from(&effort);
+    }
+    let towards = wanted.as_deref().and_then(|wanted| settings.towards(wanted));
+    if towards.is_some() {
+        mode = wanted;
+    }
+    let effort = effort.map(|effort| Map::from_iter([("effort".to_owned(), json!(effort))]));
+    for mut params in [towards, effort].into_iter().flatten() {
         params.insert("threadId".to_owned(), json!(handle.leaf));
         events.push(request(SET, &Value::Object(params)));
-        mode = wanted;
     }
     let model = settings.model;
     events.push(ProviderEvent::Ready { handle, capabilities, model, mode });

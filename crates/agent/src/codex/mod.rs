@@ -186,6 +186,7 @@ impl State {
     fn issued(&mut self, frame: FrameNo, issued: &Outgoing, out: &mut Vec<ProviderEvent>) {
         match issued {
             Outgoing::Message { message } => self.turns.message(frame, *message),
+            Outgoing::Steer { message } => self.turns.steer(frame, *message),
             Outgoing::Answer { prompt, answer: _ } => self.prompts.answered(prompt.n, frame),
             Outgoing::Set { setting } => {
                 if let Setting::Mode(mode) = setting

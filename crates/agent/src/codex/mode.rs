@@ -23,6 +23,8 @@ const MODES: [(&str, &str, &str, &str); 3] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
     pub(super) model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) effort: Option<String>,
     approval: Option<String>,
     sandbox: Option<String>,
     plan: bool,
@@ -35,6 +37,7 @@ impl Settings {
         let collaboration = told.collaboration.as_ref().and_then(|it| it.mode.as_deref());
         Self {
             model: bounded(told.model.as_ref()),
+            effort: bounded(told.effort.as_ref().or(told.opened_effort.as_ref())),
             approval: bounded(told.approval.as_ref()),
             sandbox: bounded(sandbox.and_then(|sandbox| sandbox.kind.as_ref())),
             plan: collaboration == Some(PLAN),
@@ -61,8 +64,10 @@ impl Settings {
         let mut params = Map::new();
         let collaboration = |mode: &str| {
             let model = self.model.as_deref()?;
-            let settings =
-                json!({ "model": model, "reasoning_effort": null, "developer_instructions": null });
+            let effort = &self.effort;
+            let settings = json!({
+                "model": model, "reasoning_effort": effort, "developer_instructions": null
+            });
             Some(json!({ "mode": mode, "settings": settings }))
         };
         if mode == PLAN {
@@ -101,6 +106,7 @@ mod tests {
     fn set(approval: &str, sandbox: &str, plan: bool) -> Settings {
         Settings {
             model: Some("m".to_owned()),
+            effort: None,
             approval: Some(approval.to_owned()),
             sandbox: Some(sandbox.to_owned()),
             plan,

@@ -126,7 +126,11 @@ impl State {
                 let told: wire::SettingsTold = wire::read(params).unwrap_or_default();
                 let own = self.is_own(told.thread.as_deref());
                 if let Some(settings) = told.settings.filter(|_| own) {
-                    self.settings = Settings::of(&settings);
+                    let settings = Settings::of(&settings);
+                    if let Some(effort) = settings.effort.clone() {
+                        out.push(ProviderEvent::EffortTold { effort });
+                    }
+                    self.settings = settings;
                     let (model, mode) = (self.settings.model.clone(), self.settings.mode());
                     out.push(ProviderEvent::Retuned { model, mode });
                 }

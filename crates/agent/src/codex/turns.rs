@@ -3,7 +3,7 @@
 
 use holdfast_core::ids::{FrameNo, MessageId};
 use holdfast_core::limits::MARK_BYTES_MAX;
-use holdfast_core::provider::{ProviderEvent, TurnEnd, Usage};
+use holdfast_core::provider::{Proof, ProviderEvent, TurnEnd, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -59,6 +59,9 @@ struct InFlight {
     answered: bool,
     /// The turn that it is in.
     turn: Option<String>,
+    /// The turn that it was given to while that ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    into: Option<String>,
 }
 
 /// The messages in flight, and the turn that runs.
@@ -75,11 +78,27 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn message(&mut self, frame: FrameNo, message: MessageId) {
+        self.add(frame, message, None);
+    }
+
+    /// A message is given to the turn that runs.
+    pub(super) fn steer(&mut self, frame: FrameNo, message: MessageId) {
+        if let Some(active) = self.active.clone() {
+            self.add(frame, message, Some(active));
+        }
+    }
+
+    fn add(&mut self, frame: FrameNo, message: MessageId, into: Option<String>) {
         if self.messages.len() >= IN_FLIGHT_MAX {
             self.messages.remove(0);
         }
-        let way = Way::Issued;
-        self.messages.push(InFlight { frame, message, way, answered: false, turn: None });
+        let (way, answered, turn) = (Way::Issued, false, None);
+        self.messages.push(InFlight { frame, message, way, answered, turn, into });
+    }
+
+    /// The turn that the message in this frame is given to.
+    pub(super) fn steered_turn(&self, frame: FrameNo) -> Option<&str> {
+        self.messages.iter().find(|it| it.frame == frame).and_then(|it| it.into.as_deref())
     }
 
     pub(super) fn expect(&mut self, frame: FrameNo, expect: Expect) {
@@ -122,7 +141,7 @@ impl Turns {
 
     /// Whether a message is at the agent, so that a turn that begins may be its turn.
     fn is_at_work(&self) -> bool {
-        self.messages.iter().any(|message| message.way != Way::Issued)
+        self.messages.iter().any(|message| message.way != Way::Issued && message.into.is_none())
     }
 
     fn answered(&mut self, frame: FrameNo) -> Option<Expect> {
@@ -190,6 +209,15 @@ impl State {
         let Some(message) = self.turns.messages.get_mut(place) else { return };
         message.answered = true;
         match outcome {
+            Ok(_) if message.into.is_some() => {
+                // Taken it is only when the agent tells the message; it does before the turn ends.
+                let gone = message.way != Way::Taken && self.turns.active != message.into;
+                if gone {
+                    let frame = message.frame;
+                    self.turns.messages.remove(place);
+                    out.push(left_behind(frame, None));
+                }
+            }
             Ok(result) => {
                 let told: wire::Started = wire::read(result).unwrap_or_default();
                 let turn = told.turn.and_then(|turn| turn.id);
@@ -281,6 +309,13 @@ impl State {
     fn messages_of(&mut self, turn: &str, how: TurnEnd, out: &mut Vec<ProviderEvent>) {
         self.turns.messages.retain(|message| {
             let (frame, taken) = (message.frame, message.way == Way::Taken);
+            if message.into.as_deref() == Some(turn) && !taken {
+                // One that is not answered is refused yet, or was accepted and is left behind too.
+                if message.answered {
+                    out.push(left_behind(frame, Some(how)));
+                }
+                return !message.answered;
+            }
             // One that was taken into a turn without a name is in this one.
             let of_it = message.turn.as_deref().map_or(taken, |its| its == turn);
             match (of_it, taken, how) {
@@ -292,7 +327,7 @@ impl State {
                 }
                 (true, false, _) => {
                     let text = "The turn ended before the agent had the message.".to_owned();
-                    let proof = holdfast_core::provider::Proof::Nothing;
+                    let proof = Proof::Nothing;
                     out.push(ProviderEvent::MessageFailed { frame, proof, text });
                     false
                 }
@@ -300,6 +335,17 @@ impl State {
             }
         });
     }
+}
+
+/// A turn accepted a message and ended without telling it. Codex lets go of what an interrupted turn
+/// has not taken up; of any other nobody knows whether its thread holds it.
+fn left_behind(frame: FrameNo, how: Option<TurnEnd>) -> ProviderEvent {
+    let text = "The turn ended before the agent had the message.".to_owned();
+    let proof = match how {
+        Some(TurnEnd::Interrupted) => Proof::TakenBack,
+        Some(TurnEnd::Completed | TurnEnd::Failed | TurnEnd::Lost) | None => Proof::Nothing,
+    };
+    ProviderEvent::MessageFailed { frame, proof, text }
 }
 
 /// The agent's words for an error, bounded. A model's server may have answered with JSON.

@@ -16,6 +16,8 @@ wire! {
     /// How a thread is set, in the reply that opens it or in `thread/settings/updated`.
     Settings {
         model: Text,
+        effort: Text,
+        opened_effort as "reasoningEffort": Text,
         approval as "approvalPolicy": Text,
         sandbox: Option<Tagged>,
         policy as "sandboxPolicy": Option<Tagged>,

@@ -80,6 +80,7 @@ impl Life {
             history: if resumes { History::Skip } else { History::Ask },
             model: None,
             mode: None,
+            effort: None,
             sought: Vec::new(),
             holds: 0,
             attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),

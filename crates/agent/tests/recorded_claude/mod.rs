@@ -140,6 +140,7 @@ impl Talk {
             history: History::Skip,
             model: None,
             mode: None,
+            effort: None,
             sought: Vec::new(),
             holds: 0,
             attempt: (ATTEMPT, 1),

@@ -135,6 +135,7 @@ impl Life {
             history: History::Skip,
             model: None,
             mode: None,
+            effort: None,
             sought: Vec::new(),
             holds: 1,
             attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),

@@ -1,13 +1,13 @@
 //! An attempt's life up to its death: started, born, ready, its frames, its stop.
 
-use super::{Draft, offer, prompt, replay};
+use super::{Draft, effort, offer, prompt, replay, steer};
 use crate::activity::Leftover;
 use crate::fact::{Author, Fact, Place, StopWhy, WithdrawnWhy};
 use crate::frame::Outgoing;
-use crate::head::{Phase, Written};
+use crate::head::{Outstanding, Phase, Written};
 use crate::ids::FrameNo;
 use crate::input::Reply;
-use crate::item::Notice;
+use crate::item::{Notice, Steered};
 use crate::limits::{LEFTOVERS_NAMED_MAX, label};
 use crate::provider::{Capabilities, Handle, StartFault};
 use crate::queue::next;
@@ -53,6 +53,7 @@ pub(super) fn ready(
         offer::rewound(d, &root);
     }
     replay::no_more_to_ask(d);
+    effort::unheard(d);
     super::resume::settle(d);
 }
 
@@ -81,7 +82,7 @@ pub(super) fn login_needed(d: &mut Draft<'_>, text: &str) {
 }
 
 pub(super) fn frame_begun(d: &mut Draft<'_>, frame: FrameNo) {
-    if d.chat.head.outstanding.as_ref().is_some_and(|o| o.frame == frame) {
+    if d.chat.head.at_agent().any(|o| o.frame == frame) {
         d.push(Fact::FrameBegun { frame });
     }
 }
@@ -103,15 +104,19 @@ pub(super) fn frame_cancelled(d: &mut Draft<'_>, frame: FrameNo) {
         let text = "The agent was not asked to stop this task: it has no name for it any more.";
         d.say(Notice::TaskNotStopped, text);
     }
-    let unwritten =
-        d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame && o.written == Written::No);
-    if let Some((message, withdrawing)) = unwritten.map(|o| (o.message, o.withdrawing)) {
+    let here = |o: &&Outstanding| o.frame == frame && o.written == Written::No;
+    let unwritten = d.chat.head.at_agent().find(here);
+    let unwritten = unwritten.map(|o| (o.message, o.withdrawing, o.into.map(|_| o.item)));
+    if let Some((message, withdrawing, steered)) = unwritten {
         if withdrawing {
             let why = WithdrawnWhy::Person;
             d.push(Fact::MessageWithdrawn { message, why });
             return;
         }
         d.push(Fact::MessageRequeued { message, place: Place::Head });
+        if let Some(item) = steered {
+            steer::show(d, item, message, Steered::Returned);
+        }
         if d.chat.head.is_resuming() {
             d.push(Fact::QueueExempted { message });
         }

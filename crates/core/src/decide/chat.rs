@@ -14,8 +14,19 @@ use crate::limits::{
 use crate::refusal::{Code, Refusal};
 
 pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal> {
-    let Command::Open { agent, cwd, project, title, slot, model, mode, fork, adopt, message } =
-        command
+    let Command::Open {
+        agent,
+        cwd,
+        project,
+        title,
+        slot,
+        model,
+        mode,
+        effort,
+        fork,
+        adopt,
+        message,
+    } = command
     else {
         return Ok(Reply::Done);
     };
@@ -28,7 +39,7 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
     let title = title.map(|title| trimmed("title", &title, TITLE_CHARS_MAX)).transpose()?;
     let project = project.map(|name| trimmed("project", &name, PROJECT_CHARS_MAX)).transpose()?;
     let slot = slot.map(|slot| slot_name(&slot)).transpose()?;
-    for (field, value) in [("model", &model), ("mode", &mode)] {
+    for (field, value) in [("model", &model), ("mode", &mode), ("effort", &effort)] {
         if value.as_ref().is_some_and(|value| value.chars().count() > TITLE_CHARS_MAX) {
             return Err(too_long(field, TITLE_CHARS_MAX, "characters"));
         }
@@ -37,6 +48,9 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
         message::check_text("message", text, message::Empty::Refused)?;
     }
     d.push(Fact::ChatOpened { agent, cwd, project, title, slot, model, mode });
+    if effort.is_some() {
+        d.push(Fact::ChatTuned { model: None, mode: None, effort });
+    }
     if let Some(fork) = fork {
         fork::begin(d, *fork);
     }
@@ -53,7 +67,8 @@ pub(super) fn open(d: &mut Draft<'_>, command: Command) -> Result<Reply, Refusal
 
 /// What is to be another becomes another, all of it or nothing.
 pub(super) fn change(d: &mut Draft<'_>, change: ChangeChat) -> Result<Reply, Refusal> {
-    let ChangeChat { title, slot, pinned, folder, tags, muted, unread, model, mode } = change;
+    let ChangeChat { title, slot, pinned, folder, tags, muted, unread, model, mode, effort } =
+        change;
     let mut facts = Vec::new();
     if let Some(title) = title {
         let title = trimmed("title", &title, TITLE_CHARS_MAX)?;
@@ -80,8 +95,8 @@ pub(super) fn change(d: &mut Draft<'_>, change: ChangeChat) -> Result<Reply, Ref
     if let Some(unread) = unread {
         facts.push(Fact::ChatSeen { seen: !unread });
     }
-    let settings = if model.is_some() || mode.is_some() {
-        let (fact, settings) = tuned(d, model, mode)?;
+    let settings = if model.is_some() || mode.is_some() || effort.is_some() {
+        let (fact, settings) = tuned(d, model, mode, effort)?;
         facts.push(fact);
         settings
     } else {
@@ -105,7 +120,7 @@ pub(super) fn retuned(d: &mut Draft<'_>, model: Option<String>, mode: Option<Str
     let model = bounded(model, &d.chat.head.model);
     let mode = bounded(mode, &d.chat.head.mode);
     if model.is_some() || mode.is_some() {
-        d.push(Fact::AgentRetuned { model, mode });
+        d.push(Fact::AgentRetuned { model, mode, effort: None });
     }
 }
 
@@ -122,29 +137,38 @@ fn tuned(
     d: &Draft<'_>,
     model: Option<String>,
     mode: Option<String>,
+    effort: Option<String>,
 ) -> Result<(Fact, Vec<Setting>), Refusal> {
     let name = |field, text: Option<String>| {
         text.map(|text| trimmed(field, &text, TITLE_CHARS_MAX)).transpose()
     };
     let (model, mode) = (name("model", model)?, name("mode", mode)?);
+    let effort = name("effort", effort)?;
     let head = &d.chat.head;
+    let ready = head.attempt.as_ref().filter(|attempt| attempt.phase == Phase::Ready);
+    if effort.is_some() && ready.is_some_and(|attempt| !attempt.capabilities.effort) {
+        let text = "This agent takes no effort.";
+        return Err(Refusal::new(Code::NotSupported, text).field("effort"));
+    }
     if head.attempt.as_ref().is_some_and(Attempt::retunes) {
-        let settings = [model.clone().map(Setting::Model), mode.clone().map(Setting::Mode)];
+        let settings = [
+            model.clone().map(Setting::Model),
+            mode.clone().map(Setting::Mode),
+            effort.clone().map(Setting::Effort),
+        ];
         let settings: Vec<Setting> = settings.into_iter().flatten().collect();
         if !d.has_room(settings.len()) {
             return Err(super::prompt::full());
         }
-        return Ok((Fact::ChatTuned { model, mode }, settings));
+        return Ok((Fact::ChatTuned { model, mode, effort }, settings));
     }
-    if head.attempt.as_ref().is_some_and(|attempt| {
-        attempt.phase == Phase::Ready && !comes_back(attempt) && attempt.stop.is_none()
-    }) {
+    if ready.is_some_and(|attempt| !comes_back(attempt) && attempt.stop.is_none()) {
         let field = if model.is_some() { "model" } else { "mode" };
         let text = "This agent cannot bring its session back, and a new model or mode needs a new \
             start. Open another chat with it.";
         return Err(Refusal::new(Code::NotSupported, text).field(field));
     }
-    Ok((Fact::ChatTuned { model, mode }, Vec::new()))
+    Ok((Fact::ChatTuned { model, mode, effort }, Vec::new()))
 }
 
 fn tag_names(tags: &[String]) -> Result<Vec<String>, Refusal> {

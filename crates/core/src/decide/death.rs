@@ -5,7 +5,7 @@ use super::{Draft, offer, prompt};
 use crate::activity::Activity;
 use crate::effect::asks;
 use crate::fact::{Death, Evidence, Fact, RefusedWhy, StopWhy, WithdrawnWhy};
-use crate::head::{Attempt, Delivery, Life, Phase, Written};
+use crate::head::{Attempt, Delivery, Life, Outstanding, Phase, Written};
 use crate::ids::{FrameNo, TaskId};
 use crate::input::Boot;
 use crate::item::Notice;
@@ -153,10 +153,16 @@ impl Missing {
     }
 }
 
-/// What became of the message at the agent. A line that was provably not written whole was not
+/// What became of the messages at the agent. A line that was provably not written whole was not
 /// taken; of any other the agent's own store is asked, where it can be.
 fn settle_outstanding(d: &mut Draft<'_>, attempt: &Attempt, missing: Missing) {
-    let Some(outstanding) = d.chat.head.outstanding.clone() else { return };
+    let all: Vec<Outstanding> = d.chat.head.at_agent().cloned().collect();
+    for outstanding in &all {
+        settle_one(d, attempt, missing, outstanding);
+    }
+}
+
+fn settle_one(d: &mut Draft<'_>, attempt: &Attempt, missing: Missing, outstanding: &Outstanding) {
     let message = outstanding.message;
     if d.chat.head.life == Life::Deleted {
         d.push(Fact::MessageWithdrawn { message, why: WithdrawnWhy::ChatDeleted });

@@ -1,7 +1,7 @@
 //! A message's life (delivery.md): accepted, handed over, taken, settled, refused, in doubt. When
 //! a message is written to an agent is decided here, in [`advance`]; which one, in [`crate::queue`].
 
-use super::{Draft, attempt, offer, queue, turn};
+use super::{Draft, attempt, offer, queue, steer, turn};
 use crate::attachment::nameable;
 use crate::digest;
 use crate::effect::{asks, forks, rests};
@@ -10,9 +10,9 @@ use crate::fact::{
 };
 use crate::frame::Outgoing;
 use crate::head::{Delivery, Life, Outstanding, Phase, Queued, Strand};
-use crate::ids::{AttachmentId, FrameNo, MessageId, Subject};
+use crate::ids::{AttachmentId, FrameNo, MessageId, Subject, TurnId};
 use crate::input::{Choice, Reply, Send};
-use crate::item::{Body, ItemKind, Notice, Role, Row};
+use crate::item::{Body, ItemKind, Notice, Role, Row, Steered};
 use crate::limits::{MESSAGE_BYTES_MAX, QUEUE_MESSAGES_MAX};
 use crate::provider::{Proof, TurnEnd};
 use crate::queue::next;
@@ -33,12 +33,13 @@ pub(super) fn send(
     let (place, note) = match send {
         Send::Queue => (Place::Tail, None),
         Send::Interrupt => (Place::Head, None),
-        // Nothing is given to a running turn yet: that is said rather than done by halves.
-        Send::Steer if running => {
-            (Place::Head, Some("This agent cannot be steered: the message runs next.".to_owned()))
-        }
+        Send::Steer if running => match steer::may(d) {
+            steer::Wish::Granted => (Place::Head, None),
+            steer::Wish::Not(why) => (Place::Head, Some(why.to_owned())),
+        },
         Send::Steer => (Place::Head, None),
     };
+    let steers = send == Send::Steer && running && note.is_none();
     // After a Stop, and in a chat that was closed, a person's next message runs first and alone: none
     // of the two paused the queue for it. What follows it waits with the rest rather than overtaking
     // it.
@@ -56,6 +57,9 @@ pub(super) fn send(
     }
     if send == Send::Interrupt {
         turn::request_end(d);
+    }
+    if steers {
+        steer::wish(d, message);
     }
     let receipt = d.receipt(Subject::Message(message));
     Ok(Reply::Accepted { receipt, message, note })
@@ -115,6 +119,7 @@ pub(super) fn advance(d: &mut Draft<'_>) {
     if d.chat.head.life != Life::Open {
         return;
     }
+    steer::advance(d);
     let queued = next(d.chat).cloned();
     let Some(attempt) = &d.chat.head.attempt else {
         if queued.is_some() || asks(d.chat) || forks(d.chat) {
@@ -142,33 +147,52 @@ pub(super) fn advance(d: &mut Draft<'_>) {
         return;
     }
     turn::close_own(d, Evidence::Message);
-    hand_over(d, &queued);
+    hand_over(d, &queued, None);
 }
 
-fn hand_over(d: &mut Draft<'_>, queued: &Queued) {
+/// Hands a message over: into the turn that runs, or to open one.
+pub(super) fn hand_over(d: &mut Draft<'_>, queued: &Queued, into: Option<TurnId>) {
     let Some(frame) = d.next_frame() else { return };
     let Some(attempt) = d.serving().map(|attempt| attempt.id) else { return };
     let message = queued.message;
     let item = queued.item.unwrap_or_else(|| d.next_host_item());
     if queued.item.is_none() {
-        let turn = Some(crate::ids::TurnId(d.chat.head.turns.saturating_add(1)));
-        d.add_item(item, ItemKind::Message, Role::User, turn, Body::Message { message });
+        let turn = into.unwrap_or(TurnId(d.chat.head.turns.saturating_add(1)));
+        let wished = d.chat.head.steers.iter().any(|steer| steer.message == message);
+        let steer = match into {
+            Some(_) => Some(Steered::Given),
+            // The turn that it was for ended before it could be given to it.
+            None => wished.then_some(Steered::OwnTurn),
+        };
+        let body = Body::Message { message, steer };
+        d.add_item(item, ItemKind::Message, Role::User, Some(turn), body);
         d.row(Row::ItemClosed { item });
+    } else if into.is_some() {
+        steer::show(d, item, message, Steered::Given);
     }
-    d.push(Fact::MessageHanded { message, attempt, frame, item });
-    d.push(Fact::FrameIssued { frame, out: Outgoing::Message { message } });
+    d.push(Fact::MessageHanded { message, attempt, frame, item, into });
+    let out = match into {
+        Some(_) => Outgoing::Steer { message },
+        None => Outgoing::Message { message },
+    };
+    d.push(Fact::FrameIssued { frame, out });
 }
 
 /// The agent provably has the message in this frame.
 pub(super) fn taken(d: &mut Draft<'_>, frame: FrameNo) {
-    let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
+    let Some(outstanding) = d.chat.head.at_agent().find(|o| o.frame == frame) else {
         return;
     };
     if outstanding.state == Delivery::Taken {
         return;
     }
-    let message = outstanding.message;
+    let (message, item, into) = (outstanding.message, outstanding.item, outstanding.into);
     d.push(Fact::MessageTaken { message, evidence: Evidence::Agent });
+    if into.is_some() {
+        let own = d.chat.head.turn.is_none();
+        let steered = if own { Steered::OwnTurn } else { Steered::TakenUp };
+        steer::show(d, item, message, steered);
+    }
     if d.chat.head.turn.is_none() {
         turn::open(d, Some(message));
     }
@@ -178,16 +202,19 @@ pub(super) fn taken(d: &mut Draft<'_>, frame: FrameNo) {
 /// The turn that runs was opened by the message in this frame, as the agent tells only now.
 pub(super) fn claims(d: &mut Draft<'_>, frame: FrameNo) {
     let taken = |o: &&Outstanding| o.frame == frame && o.state == Delivery::Taken;
-    let message = d.chat.head.outstanding.as_ref().filter(taken).map(|o| o.message);
+    let message = d.chat.head.at_agent().find(taken).map(|o| (o.message, o.item, o.into));
     let own = d.chat.head.turn.filter(|turn| turn.message.is_none()).map(|turn| turn.id);
-    if let (Some(message), Some(turn)) = (message, own) {
+    if let (Some((message, item, into)), Some(turn)) = (message, own) {
         d.push(Fact::TurnClaimed { turn, message });
+        if into.is_some() {
+            steer::show(d, item, message, Steered::OwnTurn);
+        }
     }
 }
 
 /// The agent answered a message with an error before any proof of taking.
 pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: String) {
-    let Some(outstanding) = d.chat.head.outstanding.as_ref().filter(|o| o.frame == frame) else {
+    let Some(outstanding) = d.chat.head.at_agent().find(|o| o.frame == frame) else {
         return;
     };
     if outstanding.state == Delivery::Taken {
@@ -195,7 +222,10 @@ pub(super) fn failed(d: &mut Draft<'_>, frame: FrameNo, proof: Proof, text: Stri
         turn::ended(d, TurnEnd::Failed, None, Some(text), None);
         return;
     }
-    let message = outstanding.message;
+    let (message, item) = (outstanding.message, outstanding.item);
+    if outstanding.into.is_some() {
+        return steer::failed(d, message, item, proof);
+    }
     turn::end_foreground(d);
     if proof != Proof::TakenBack {
         d.say(Notice::TurnFailed, &text);
@@ -244,6 +274,7 @@ pub(super) fn resolve(
                 let text = "The chat is closed. Open it again to send a message.";
                 return Err(Refusal::new(Code::ChatClosed, text));
             }
+            steer::comes_back(d, message);
             d.push(Fact::MessageRequeued { message, place: Place::Head });
             if d.chat.head.offer.is_none() {
                 offer::clear_failure(d);

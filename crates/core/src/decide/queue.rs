@@ -36,9 +36,8 @@ pub(super) fn withdraw(d: &mut Draft<'_>, message: MessageId) -> Result<Reply, R
     let handed = d
         .chat
         .head
-        .outstanding
-        .as_ref()
-        .filter(|o| o.message == message && o.by != Author::Host && o.written == Written::No);
+        .at_agent()
+        .find(|o| o.message == message && o.by != Author::Host && o.written == Written::No);
     if let Some(withdrawing) = handed.map(|outstanding| outstanding.withdrawing) {
         if !withdrawing {
             d.push(Fact::WithdrawRequested { message });

@@ -1,6 +1,6 @@
 //! Carrying on with an offer: one continuation, through the ordinary path of a message.
 
-use super::{Draft, message, offer, replay};
+use super::{Draft, message, offer, replay, steer};
 use crate::continuation;
 use crate::digest;
 use crate::effect::asks;
@@ -86,8 +86,7 @@ fn is_told(chat: &Chat, session: &Session) -> bool {
     };
     let digest = digest(recap);
     let waits = chat.aside.queue.iter().any(|q| q.message == message && q.digest == digest);
-    let at_agent = chat.head.outstanding.as_ref();
-    waits || at_agent.is_some_and(|o| o.message == message && o.digest == digest)
+    waits || chat.head.at_agent().any(|o| o.message == message && o.digest == digest)
 }
 
 /// Leaves the agent's session for a new one, and puts the recap where the continuation would be. The
@@ -185,7 +184,7 @@ fn bring_continuation(d: &mut Draft<'_>, id: MessageId) {
 /// same message again; one in doubt is settled first.
 fn bring(d: &mut Draft<'_>, id: MessageId, text: String) {
     let waits = d.chat.aside.queue.iter().any(|queued| queued.message == id);
-    if waits || d.chat.head.outstanding.as_ref().is_some_and(|o| o.message == id) {
+    if waits || d.chat.head.at_agent().any(|o| o.message == id) {
         return;
     }
     if let Some(stranded) = d.chat.head.stranded.iter().find(|stranded| stranded.message == id) {
@@ -206,6 +205,7 @@ fn requeue_refused(d: &mut Draft<'_>) {
     let refused = d.chat.head.stranded.iter().filter(|s| s.by_death && s.why == Strand::Refused);
     let refused: Vec<MessageId> = refused.map(|stranded| stranded.message).collect();
     for message in refused.into_iter().rev() {
+        steer::comes_back(d, message);
         d.push(Fact::MessageRequeued { message, place: Place::Head });
     }
 }
@@ -222,6 +222,7 @@ pub(super) fn settle(d: &mut Draft<'_>) {
                 d.push(Fact::MessageSettled { message, evidence: Evidence::Person });
             }
             Some(Choice::SendAgain) => {
+                steer::comes_back(d, message);
                 d.push(Fact::MessageRequeued { message, place: Place::Head });
             }
             Some(Choice::Discard) => {

@@ -23,6 +23,7 @@ mod resume;
 mod said;
 mod shown;
 mod size;
+mod steer;
 mod stop_or_kill;
 mod task;
 mod turn;
@@ -279,9 +280,9 @@ impl Scene {
         attempt.map(|a| a.outbox.iter().map(|i| i.frame).collect()).unwrap_or_default()
     }
 
-    /// The frame of the message at the agent.
+    /// The frame of the message that was handed over last and is at the agent.
     pub(super) fn frame(&self) -> FrameNo {
-        self.chat.head.outstanding.as_ref().map_or(FrameNo(0), |o| o.frame)
+        self.chat.head.at_agent().last().map_or(FrameNo(0), |o| o.frame)
     }
 
     /// The agent takes the message that it has.
@@ -467,6 +468,7 @@ pub(super) fn open_command(message: Option<&str>) -> Command {
         title: None,
         slot: None,
         model: None,
+        effort: None,
         mode: None,
         fork: None,
         adopt: None,

@@ -57,12 +57,15 @@ pub(super) fn ended(
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
     }
     d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
-    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX) {
+    // What it has left behind is shown before its end, and is not in the session there.
+    let left = d.chat.head.at_agent().any(|o| o.into.is_some() && o.state == Delivery::Handed);
+    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX && !left) {
         let Head { places: at, session_messages: messages, .. } = d.chat.head;
         d.push(Fact::TurnMarked(TurnPlace { turn: turn.id, at, mark, messages }));
     }
-    let taken = d.chat.head.outstanding.as_ref().filter(|o| o.state == Delivery::Taken);
-    if let Some(message) = taken.map(|outstanding| outstanding.message) {
+    let taken = d.chat.head.at_agent().filter(|o| o.state == Delivery::Taken);
+    let taken: Vec<MessageId> = taken.map(|outstanding| outstanding.message).collect();
+    for message in taken {
         d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
     }
     super::offer::finished(d, how);
@@ -88,7 +91,9 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
         return Err(prompt::full());
     }
     let pausable = d.chat.head.paused.is_none() || d.chat.head.exempt.is_some();
-    if !d.chat.aside.queue.is_empty() && pausable {
+    // What the turn was given and has not taken may come back.
+    let may_wait = d.chat.head.steered.iter().any(|o| o.state == Delivery::Handed);
+    if (!d.chat.aside.queue.is_empty() || may_wait) && pausable {
         d.push(Fact::QueuePaused { by: Paused::Stop });
     }
     request_end(d);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::fact::Fact;
-use crate::head::{Chat, Delivery, Head, Outstanding, Queued, Settled, Strand, Stranded, Written};
+use crate::head::{
+    Chat, Delivery, Head, Outstanding, Queued, Settled, Steer, Strand, Stranded, Written,
+};
 use crate::ids::MessageId;
 
 fn remove_queued(chat: &mut Chat, message: MessageId) -> Option<Queued> {
@@ -49,10 +51,8 @@ pub(super) fn fold_queue(chat: &mut Chat, fact: &Fact) {
                 Some(queued) => Some(queued.by),
                 None => unstrand(chat, *message).map(|stranded| stranded.by),
             };
-            let by = by.or_else(|| {
-                let here = chat.head.outstanding.take_if(|o| o.message == *message);
-                here.map(|outstanding| outstanding.by)
-            });
+            let by = by.or_else(|| chat.head.take_from_agent(*message).map(|here| here.by));
+            chat.head.steers.retain(|steer| steer.message != *message);
             if by.is_some_and(|by| by.is_person()) {
                 chat.head.user_messages = chat.head.user_messages.saturating_sub(1);
             }
@@ -75,7 +75,7 @@ pub(super) fn fold_queue(chat: &mut Chat, fact: &Fact) {
         Fact::MessageRequeued { message, place } => {
             let stranded = unstrand(chat, *message).map(|s| (s.by, s.digest, s.item, s.attached));
             let queued = stranded.or_else(|| {
-                let here = chat.head.outstanding.take_if(|o| o.message == *message);
+                let here = chat.head.take_from_agent(*message);
                 here.map(|o| (o.by, o.digest, o.item, o.attached))
             });
             let queued = queued.map(|(by, digest, item, attached)| Queued {
@@ -103,9 +103,9 @@ fn unstrand(chat: &mut Chat, message: MessageId) -> Option<Stranded> {
 
 pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
     match fact {
-        Fact::MessageHanded { message, frame, item, .. } => {
+        Fact::MessageHanded { message, frame, item, into, attempt: _ } => {
             if let Some(queued) = remove_queued(chat, *message) {
-                chat.head.outstanding = Some(Outstanding {
+                let handed = Outstanding {
                     message: *message,
                     by: queued.by,
                     digest: queued.digest,
@@ -114,19 +114,28 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     state: Delivery::Handed,
                     written: Written::No,
                     withdrawing: false,
+                    into: *into,
                     attached: queued.attached,
-                });
+                };
+                match into {
+                    Some(_) => chat.head.steered.push(handed),
+                    None => chat.head.outstanding = Some(handed),
+                }
+                chat.head.steers.retain(|steer| steer.message != *message);
                 chat.head.exempt.take_if(|exempt| *exempt == *message);
             }
         }
+        Fact::SteerWished { message, turn } => {
+            chat.head.steers.push(Steer { message: *message, turn: *turn });
+        }
         Fact::WithdrawRequested { message } => {
-            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
+            if let Some(o) = chat.head.one_at_agent(|o| o.message == *message) {
                 o.withdrawing = true;
             }
         }
         Fact::MessageTaken { message, .. } => {
             chat.head.recap.take_if(|recap| *recap == *message);
-            if let Some(o) = chat.head.outstanding.as_mut().filter(|o| o.message == *message) {
+            if let Some(o) = chat.head.one_at_agent(|o| o.message == *message) {
                 o.state = Delivery::Taken;
                 chat.head.session_messages = chat.head.session_messages.saturating_add(1);
                 if let Some(attempt) = &mut chat.head.attempt {
@@ -157,6 +166,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
                     why: Strand::Refused,
                     before: lost.before,
                     by_death: false,
+                    into: None,
                     attached: lost.attached,
                 });
             }
@@ -170,7 +180,7 @@ pub(super) fn fold_delivery(chat: &mut Chat, fact: &Fact) {
 }
 
 fn settle(head: &mut Head, message: MessageId) {
-    let here = head.outstanding.take_if(|o| o.message == message);
+    let here = head.take_from_agent(message);
     let attempt = head.attempt.as_ref().map(|attempt| attempt.id);
     let handed = attempt.zip(here.as_ref().map(|o| o.frame));
     let before = head.session_messages.saturating_sub(1);
@@ -195,7 +205,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         stranded.why = why;
         return;
     }
-    let Some(o) = head.outstanding.take_if(|o| o.message == message) else { return };
+    let Some(o) = head.take_from_agent(message) else { return };
     if o.state == Delivery::Taken {
         head.session_messages = head.session_messages.saturating_sub(1);
     }
@@ -213,6 +223,7 @@ fn strand(chat: &mut Chat, message: MessageId, why: Strand) {
         why,
         before,
         by_death: head.offer.as_ref().is_some_and(|offer| head.attempt.is_none() || offer.resuming),
+        into: o.into,
         attached: o.attached,
     });
 }

@@ -109,6 +109,31 @@ impl Lab {
         });
     }
 
+    /// Waits until the CLI has written down that so many messages have come to its queue.
+    pub(crate) fn wait_queued(&self, count: usize) {
+        wait_until(PATIENCE, "the message in the CLI's queue", || {
+            let text = self.session_text();
+            text.lines().filter(|line| line.contains(r#""operation":"enqueue""#)).count() >= count
+        });
+    }
+
+    /// Waits until the CLI has written down that the turn which runs took up a message with this in it.
+    pub(crate) fn wait_noted(&self, text: &str) {
+        wait_until(PATIENCE, "the message beside the session's others", || {
+            let file = self.session_text();
+            let mut noted = file.lines().filter(|line| line.contains(r#""queued_command""#));
+            noted.any(|line| line.contains(text))
+        });
+    }
+
+    /// All that the CLI has written down of its sessions.
+    fn session_text(&self) -> String {
+        self.sessions()
+            .into_iter()
+            .map(|path| fs::read_to_string(path).unwrap_or_default())
+            .collect()
+    }
+
     /// Takes what begins with this message out of the session, as if the CLI had not come to write it
     /// down; a file that then holds nothing was not begun.
     pub(crate) fn lose(&self, text: &str) {

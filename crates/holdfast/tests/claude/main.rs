@@ -11,9 +11,11 @@
 
 mod asks;
 mod back;
+mod effort;
 mod found;
 mod lab;
 mod lives;
 mod odds;
+mod steer;
 mod talks;
 mod work;

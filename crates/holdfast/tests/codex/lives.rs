@@ -154,7 +154,7 @@ fn a_thread_that_was_never_written_down_is_begun_again() {
 }
 
 /// Bytes that were written to the agent and that it has not read.
-fn unread(lab: &Lab) -> u64 {
+pub(crate) fn unread(lab: &Lab) -> u64 {
     let stdin = std::fs::File::open(format!("/proc/{}/fd/0", agent(&lab.place))).unwrap();
     rustix::io::ioctl_fionread(stdin).unwrap()
 }

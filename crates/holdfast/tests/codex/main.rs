@@ -11,8 +11,10 @@
 
 mod asks;
 mod back;
+mod effort;
 mod found;
 mod lab;
 mod lives;
+mod steer;
 mod talks;
 mod work;

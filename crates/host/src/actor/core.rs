@@ -382,6 +382,7 @@ impl State {
             history: if asking().next().is_some() { History::Ask } else { History::Skip },
             model: head.model.clone(),
             mode: head.mode.clone(),
+            effort: head.effort.clone(),
             sought: sought.chain(asking().map(|stranded| stranded.message)).collect(),
             holds: head.session_messages.saturating_sub(in_doubt),
             attempt: (attempt, head.attempts),

@@ -56,6 +56,7 @@ impl Actor {
             holds: head.session_messages,
             model: head.model.clone(),
             mode: head.mode.clone(),
+            effort: head.effort.clone(),
             position: self.work.core().position(),
             resuming: head.attempt.as_ref().is_some_and(|attempt| attempt.resuming),
             pid: head.attempt.as_ref().and_then(|attempt| attempt.pid),

@@ -7,7 +7,6 @@ use std::time::Duration;
 use holdfast_agent::codec::EncodeError;
 use holdfast_core::effect::Owed;
 use holdfast_core::fact::StopWhy;
-use holdfast_core::frame::{Issued, Outgoing};
 use holdfast_core::head::{Delivery, Head, Phase};
 use holdfast_core::ids::{AttemptId, MessageId};
 use holdfast_core::limits::STOP_GRACE_MICROS;
@@ -75,18 +74,7 @@ pub fn letters_needed<'a>(
     before: &'a Orders,
 ) -> impl Iterator<Item = MessageId> + 'a {
     let new = owed.frames.iter().filter(|issued| !before.frames.contains_key(&issued.frame.0));
-    new.filter_map(message_of)
-}
-
-fn message_of(issued: &Issued) -> Option<MessageId> {
-    match &issued.out {
-        Outgoing::Message { message } => Some(*message),
-        Outgoing::Protocol(_)
-        | Outgoing::Answer { .. }
-        | Outgoing::Interrupt
-        | Outgoing::StopTask { .. }
-        | Outgoing::Set { .. } => None,
-    }
+    new.filter_map(|issued| issued.out.message())
 }
 
 /// What the driver is ordered, that was ordered this before. Frames are written in their order: what
@@ -104,7 +92,7 @@ pub fn draw_up(
         if orders.frames.contains_key(&issued.frame.0) {
             continue;
         }
-        let message = message_of(issued);
+        let message = issued.out.message();
         let letter = message.and_then(|message| letters.get(&message));
         if message.is_some() && letter.is_none() {
             unordered = true;
@@ -116,6 +104,7 @@ pub fn draw_up(
                 error @ (EncodeError::PromptGone { .. }
                 | EncodeError::TaskGone { .. }
                 | EncodeError::TaskNotStoppable { .. }
+                | EncodeError::NoTurn
                 | EncodeError::NotSettable),
             ) => {
                 tracing::info!(frame = issued.frame.0, "passed over: {error}");
@@ -154,14 +143,15 @@ pub fn draw_up(
     Drawn { orders, unordered }
 }
 
-/// The session that the attempt works with, and what it holds beside the message at the agent.
+/// The session that the attempt works with, and what it holds beside the messages at the agent.
 fn session(head: &Head) -> Option<SessionOrder> {
     let id = head.handle.as_ref()?.leaf.clone();
-    let taken = head.outstanding.as_ref().is_some_and(|o| o.state == Delivery::Taken);
+    let taken = head.at_agent().filter(|o| o.state == Delivery::Taken).count();
+    let taken = u64::try_from(taken).unwrap_or(u64::MAX);
     // A copy is written down with its first message, or not at all.
     let holds = match &head.copied_from {
         Some(_) => 0,
-        None => head.session_messages.saturating_sub(u64::from(taken)),
+        None => head.session_messages.saturating_sub(taken),
     };
     Some(SessionOrder { id, holds })
 }

@@ -31,9 +31,20 @@ fn host(dir: &Path, store: &Memory) -> Host {
 async fn open(host: &Host) -> ChatId {
     let (agent, cwd) = ("demo".to_owned(), "/".to_owned());
     let (project, title, slot, model, mode, message) = (None, None, None, None, None, None);
-    let fork = None;
-    let open =
-        Command::Open { agent, cwd, project, title, slot, model, mode, fork, adopt: None, message };
+    let (effort, fork) = (None, None);
+    let open = Command::Open {
+        agent,
+        cwd,
+        project,
+        title,
+        slot,
+        model,
+        mode,
+        effort,
+        fork,
+        adopt: None,
+        message,
+    };
     match host.open(open, Caller::default()).await {
         Ok(Reply::Opened { chat, .. }) => chat,
         other => panic!("{other:?}"),

@@ -27,8 +27,12 @@ pub(super) fn complete(start: &mut Start, spec: &StartSpec, known: &Environment,
     };
     let (handle, fork_of) = (spec.handle.as_ref(), spec.fork_of.as_ref());
     let begin = Begin::of(spec.attempt, handle, fork_of, spec.holds, file);
-    let (model, mode) = (spec.model.as_deref(), spec.mode.as_deref());
-    start.argv.extend(command::arguments(&begin, model, mode));
+    let wanted = command::Wanted {
+        model: spec.model.as_deref(),
+        mode: spec.mode.as_deref(),
+        effort: spec.effort.as_deref(),
+    };
+    start.argv.extend(command::arguments(&begin, wanted));
     for (name, value) in command::environment(temp) {
         if known.get(name.as_ref()).is_none() {
             start.env.push((name.into(), value));

@@ -77,6 +77,8 @@ pub struct StartSpec {
     pub model: Option<String>,
     /// The mode that the chat wants.
     pub mode: Option<String>,
+    /// The effort that the chat wants.
+    pub effort: Option<String>,
     /// The next record to read.
     pub position: Position,
     /// Whether it is started to resume an offer.

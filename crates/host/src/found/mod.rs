@@ -90,6 +90,8 @@ pub struct WantedAdoption {
     pub model: Option<String>,
     /// The agent's mode.
     pub mode: Option<String>,
+    /// How hard it thinks.
+    pub effort: Option<String>,
     /// The first message.
     pub message: Option<(MessageId, String, Author)>,
 }
@@ -126,7 +128,8 @@ impl Host {
     }
 
     async fn open_adopted(&self, wanted: WantedAdoption, caller: Caller) -> Result<Reply, Refusal> {
-        let WantedAdoption { agent, session, project, title, slot, model, mode, message } = wanted;
+        let WantedAdoption { agent, session, project, title, slot, model, mode, effort, message } =
+            wanted;
         let place = self.place(&agent).await?;
         let taken = self.store().chats_by_sessions(vec![session.clone()]).await;
         if let Some((_, chat)) = taken.map_err(|error| unasked(&error))?.first() {
@@ -143,6 +146,7 @@ impl Host {
             slot,
             model,
             mode,
+            effort,
             fork: None,
             adopt: Some(Box::new(adopted)),
             message,

@@ -184,6 +184,8 @@ request! {
         model: Option<String>,
         /// The agent's mode.
         mode: Option<String>,
+        /// How hard the agent thinks, by a word that it knows.
+        effort: Option<String>,
         /// The first message.
         message: Option<First>,
     }
@@ -254,6 +256,7 @@ fn wanted(app: &App, call: &mut Call<MessageBody>) -> Result<WantedChat, Refusal
         slot: fields.line("slot", Most::Chars(SLOT_CHARS_MAX))?,
         model: fields.line("model", name)?,
         mode: fields.line("mode", name)?,
+        effort: fields.line("effort", name)?,
         message: message.map(|text| (app.host.new_message(), text, call.principal.author)),
     })
 }
@@ -330,6 +333,8 @@ request! {
         model: Option<String>,
         /// Its mode.
         mode: Option<String>,
+        /// How hard the agent thinks, by a word that it knows.
+        effort: Option<String>,
     }
 }
 
@@ -370,6 +375,7 @@ fn changes(call: &mut Call<PlainBody>) -> Result<ChangeChat, Refusal> {
         unread: fields.flag("unread")?,
         model: fields.line("model", name)?,
         mode: fields.line("mode", name)?,
+        effort: fields.line("effort", name)?,
     })
 }
 

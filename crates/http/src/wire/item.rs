@@ -2,7 +2,7 @@
 
 use holdfast_core::fact::RefusedWhy;
 use holdfast_core::ids::{ChatId, ItemId, MessageId, PromptId, TaskId, TurnId};
-use holdfast_core::item::{Body, Field, Notice, PlanEntry, ToolCall};
+use holdfast_core::item::{Body, Field, Notice, PlanEntry, Steered, ToolCall};
 use holdfast_store::{ItemRow, MessageBrief, MessageState, TextHead};
 use serde::Serialize;
 use serde_json::Value;
@@ -74,8 +74,8 @@ struct Delivery {
     by: words::Author,
     /// Why it was not taken up.
     refused: Option<Refused>,
-    /// What became of the wish to steer.
-    steer: Option<String>,
+    /// What became of it where it was given to a running turn.
+    steer: Option<words::Steered>,
     /// The background context that it carried.
     context: Context,
 }
@@ -179,17 +179,20 @@ impl Item {
         let (text, full) = texts.take(Field::Text);
         let mut message = row.message;
         let attachments = message.as_mut().map(|message| std::mem::take(&mut message.attachments));
+        let steer = if let Body::Message { steer, .. } = &row.body { *steer } else { None };
+        // A message that a turn has left behind is shown in that turn; it opened one of its own.
+        let turn = message.as_ref().and_then(|message| message.turn);
         let mut item = Self {
             id: row.id,
             seq: row.place,
-            turn: row.turn,
+            turn: turn.or(row.turn),
             kind: words::item_kind(row.kind),
             role: words::role(row.role),
             at: rfc3339(row.at),
             parent: None,
             text,
             full,
-            delivery: message.map(Delivery::of),
+            delivery: message.map(|message| Delivery::of(message, steer)),
             attachments: Attachment::all(chat, attachments.unwrap_or_default()),
             call: None,
             prompt: row.prompt.map(Prompt::of),
@@ -202,7 +205,7 @@ impl Item {
         };
         match row.body {
             // Their states are rows of their own, and are in the item already.
-            Body::Text | Body::Message { message: MessageId { .. } } => {}
+            Body::Text | Body::Message { message: MessageId { .. }, steer: _ } => {}
             Body::Prompt { prompt: PromptId { .. } } => {}
             Body::Within { call } => item.parent = Some(call),
             Body::Call(call) => {
@@ -238,14 +241,14 @@ impl Texts {
 }
 
 impl Delivery {
-    fn of(message: MessageBrief) -> Self {
+    fn of(message: MessageBrief, steer: Option<Steered>) -> Self {
         Self {
             state: words::message_state(&message.state),
             asking: message.state.asking(),
             message: message.id,
             by: words::author(message.by),
             refused: Refused::of(message.state),
-            steer: None,
+            steer: steer.map(words::steered),
             context: Context::default(),
         }
     }

@@ -25,6 +25,10 @@ pub(crate) struct Row {
     model: Option<String>,
     /// The agent's mode, where one was chosen or told.
     mode: Option<String>,
+    /// How hard the agent thinks, where that was chosen or told.
+    effort: Option<String>,
+    /// The efforts that the agent knows; empty where it tells none.
+    efforts: Vec<String>,
     /// The chat that it was forked from.
     #[schema(value_type = Option<ids::ChatId>)]
     forked_from: Option<ChatId>,
@@ -181,6 +185,8 @@ impl Row {
             agent: summary.agent,
             model: summary.model,
             mode: summary.mode,
+            effort: summary.effort,
+            efforts: summary.efforts,
             project,
             forked_from: summary.forked_from,
             capabilities: words::capabilities(summary.known),

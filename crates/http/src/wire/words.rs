@@ -61,6 +61,9 @@ words! {
     }
     /// Whose an entry of a transcript is.
     Role = role(item::Role) { User Agent Host App }
+    /// What became of a message that was given to a running turn: it is on its way, the turn took it up,
+    /// it opened a turn of its own, or it waited at the queue's head.
+    Steered = steered(item::Steered) { Given TakenUp OwnTurn Returned }
     /// Which text of an entry.
     TextField = field(item::Field) { Text Input Output }
     /// How far a tool call is.

@@ -1,7 +1,7 @@
 //! A message's life: what was accepted is always somewhere, and each step of it is true.
 
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
-use holdfast_core::head::{Life, Outstanding};
+use holdfast_core::head::{Head, Life, Outstanding};
 use holdfast_core::ids::{ChatId, MessageId};
 use holdfast_core::input::{Choice, Command, Session};
 use holdfast_core::item::Row;
@@ -134,9 +134,9 @@ fn withdrawn(w: &mut World, message: MessageId, why: WithdrawnWhy, before: &Befo
     let asked = command(w, cause);
     let right = match why {
         WithdrawnWhy::Person => {
-            let outstanding = before.head().and_then(|head| head.outstanding.as_ref());
+            let mut outstanding = before.head().into_iter().flat_map(Head::at_agent);
             matches!(asked, Some(Command::WithdrawQueued { message: of }) if *of == message)
-                || outstanding.is_some_and(|o| o.message == message && o.withdrawing)
+                || outstanding.any(|o| o.message == message && o.withdrawing)
         }
         WithdrawnWhy::Discarded => choice(w, before, cause) == Some(Choice::Discard),
         WithdrawnWhy::StartedFresh => matches!(
@@ -189,9 +189,9 @@ pub(super) fn are_somewhere(w: &mut World, chat: ChatId) {
             break;
         };
         let queued = queue.iter().filter(|queued| queued.message == *id).count();
-        let outstanding = head.outstanding.as_ref().is_some_and(|o| at_agent(o, *id));
+        let outstanding = head.at_agent().filter(|o| at_agent(o, *id)).count();
         let stranded = head.stranded.iter().filter(|s| s.message == *id).count();
-        let places = (queued, usize::from(outstanding), stranded);
+        let places = (queued, outstanding, stranded);
         let right = match row.state {
             MessageState::Queued => (1, 0, 0),
             MessageState::Handed | MessageState::Taken => (0, 1, 0),

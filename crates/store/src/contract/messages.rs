@@ -54,7 +54,7 @@ pub(super) async fn the_queue_is_in_the_order_of_the_head(b: impl Backend) {
         let item = pen.chat.head.host_items;
         let item = holdfast_core::ids::ItemId::new(0, item);
         let (message, attempt, frame) = (message_id(3), attempt_id(1), FrameNo(2));
-        pen.put([Fact::MessageHanded { message, attempt, frame, item }]).await;
+        pen.put([Fact::MessageHanded { message, attempt, frame, item, into: None }]).await;
         assert_eq!(waiting(&pen).await, ids([4, 2, 5]));
     }
     let edited = Fact::MessageEdited { message: message_id(2), bytes: 5, digest: "d".to_owned() };

@@ -144,10 +144,16 @@ impl Pen {
         let item = ItemId::new(0, self.chat.head.host_items + 1);
         let place = self.chat.head.places + 1;
         let (kind, role) = (ItemKind::Message, Role::User);
-        let shown = Row::ItemBody { item, body: Body::Message { message } };
+        let shown = Row::ItemBody { item, body: Body::Message { message, steer: None } };
         let facts = [
             Fact::ItemAdded { item, place, kind, role, turn: None },
-            Fact::MessageHanded { message, attempt: attempt_id(1), frame: FrameNo(1), item },
+            Fact::MessageHanded {
+                message,
+                attempt: attempt_id(1),
+                frame: FrameNo(1),
+                item,
+                into: None,
+            },
             Fact::MessageTaken { message, evidence: Evidence::Agent },
             Fact::TurnOpened { turn: TurnId(turn), message: Some(message) },
         ];

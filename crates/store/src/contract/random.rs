@@ -69,8 +69,9 @@ fn step(chat: &Chat, (what, a, b): Roll) -> (Vec<Fact>, Vec<Row>) {
             let message = queued.message;
             let (place, kind, role) = (head.places + 1, ItemKind::Message, Role::User);
             let added = Fact::ItemAdded { item: shown, place, kind, role, turn: None };
-            let handed = Fact::MessageHanded { message, attempt, frame: FrameNo(1), item: shown };
-            let row = Row::ItemBody { item: shown, body: Body::Message { message } };
+            let (frame, item) = (FrameNo(1), shown);
+            let handed = Fact::MessageHanded { message, attempt, frame, item, into: None };
+            let row = Row::ItemBody { item: shown, body: Body::Message { message, steer: None } };
             return (vec![added, handed], vec![row]);
         }
         8 => Fact::MessageTaken { message, evidence },

@@ -26,7 +26,7 @@ pub(super) fn copy(chat: &mut StoredChat, from: &StoredChat, fork: &Fork, touche
     let mut bytes = 0_u64;
     for (place, item) in from.items.range(..=fork.at).rev().take(FORK_ITEMS_MAX) {
         let message = match &item.body {
-            Body::Message { message } => from.messages.get(message),
+            Body::Message { message, .. } => from.messages.get(message),
             _ => None,
         };
         let texts = item.texts.values().map(|text| u64::try_from(text.len()).unwrap_or(u64::MAX));

@@ -86,6 +86,7 @@ fn apply_fact(
         | Fact::ChatTuned { .. }
         | Fact::SettingDeferred
         | Fact::AgentRetuned { .. }
+        | Fact::EffortsTold { .. }
         | Fact::ChatClosed
         | Fact::ChatReopened => {}
         Fact::ChatDeleted => delete(chat, touched),
@@ -251,6 +252,7 @@ fn apply_fact(
         | Fact::FrameBegun { .. }
         | Fact::FrameDone { .. }
         | Fact::FrameCancelled { .. }
+        | Fact::SteerWished { .. }
         | Fact::WithdrawRequested { .. }
         | Fact::SettledSuspected { .. }
         | Fact::StopRequested { .. }

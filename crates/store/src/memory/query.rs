@@ -187,7 +187,7 @@ impl MemoryStore {
     pub fn files_until(&self, chat: ChatId, at: u64) -> Vec<ForkedFile> {
         let Some(chat) = self.here(chat) else { return Vec::new() };
         let messages = chat.items.range(..=at).rev().filter_map(|(_, item)| match &item.body {
-            Body::Message { message } => chat.messages.get(message),
+            Body::Message { message, .. } => chat.messages.get(message),
             _ => None,
         });
         let messages: Vec<_> = messages.collect();
@@ -348,7 +348,7 @@ impl MemoryStore {
 
 fn text_of_item<'a>(chat: &'a StoredChat, item: &'a Item, field: Field) -> Option<&'a str> {
     match (&item.body, field) {
-        (Body::Message { message }, Field::Text) => {
+        (Body::Message { message, .. }, Field::Text) => {
             chat.messages.get(message).map(|row| row.text.as_str())
         }
         _ => item.texts.get(&field).map(String::as_str),
@@ -361,7 +361,7 @@ fn item_row(chat: &StoredChat, item: &Item) -> ItemRow {
         Some(text_head(field, text.as_bytes(), u64::try_from(text.len()).unwrap_or(u64::MAX)))
     });
     let (message, prompt) = match &item.body {
-        Body::Message { message } => (chat.messages.get(message).map(|row| row.brief()), None),
+        Body::Message { message, .. } => (chat.messages.get(message).map(|row| row.brief()), None),
         Body::Prompt { prompt } => (None, chat.prompts.get(prompt).map(|row| row.as_ref().clone())),
         Body::Text | Body::Within { .. } | Body::Call(_) | Body::Plan { .. } => (None, None),
         Body::Notice(_) | Body::Unrecognised { .. } => (None, None),

@@ -151,6 +151,7 @@ fn a_start_that_asks_for_much_stays_within_the_bound() {
         history: History::Ask,
         model: Some(most(512)),
         mode: Some(most(512)),
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), u32::MAX),

@@ -33,6 +33,7 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (holdfast_core::ids::AttemptId::new(uuid::Uuid::nil()), 1),

@@ -25,6 +25,7 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (ATTEMPT, 1),

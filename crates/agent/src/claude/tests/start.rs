@@ -116,3 +116,31 @@ fn a_message_goes_out_with_the_id_of_its_hand_over() {
     assert_eq!(interrupt["request"]["cancel_queued"], true);
     assert_eq!(interrupt["request_id"], "holdfast-7");
 }
+
+#[test]
+fn an_effort_that_it_does_not_know_is_refused_for_it() {
+    const KNOWS: &str = r#"{"type":"control_response","response":{"subtype":"success",
+        "request_id":"holdfast-1","response":{"models":[{"supportedEffortLevels":["low","high"]},
+        {},{"supportedEffortLevels":["high","max"]}]}}}"#;
+    let knows = KNOWS.replace('\n', "");
+    let effort = |effort: &str| SessionSpec { effort: Some(effort.to_owned()), ..spec() };
+    let mut chat = Chat::started(&effort("low"));
+    let told = chat.line(&knows);
+    assert!(told.ends_with("efforts low high max\n"), "{told}");
+    let set = |effort: &str| Outgoing::Set { setting: Setting::Effort(effort.to_owned()) };
+    let sent = chat.encoded(&set("max")).unwrap();
+    assert_eq!(sent["request"]["subtype"], "apply_flag_settings");
+    assert_eq!(sent["request"]["settings"]["effortLevel"], "max");
+    assert!(matches!(chat.encoded(&set("odd")), Err(EncodeError::NotSettable)));
+    let refused = "setting refused Claude Code knows no effort \"odd\"; it knows low, high, max.\n";
+    let issued = |chat: &mut Chat, out: &Outgoing| {
+        words(&chat.step(Inward::Issued { frame: FrameNo(99), out }))
+    };
+    assert_eq!(issued(&mut chat, &set("odd")), format!("{refused}effort low\n"));
+    assert_eq!(issued(&mut chat, &set("max")), "");
+    assert_eq!(issued(&mut chat, &set("odd")), format!("{refused}effort max\n"));
+
+    let mut chat = Chat::started(&effort("odd"));
+    let told = chat.line(&knows);
+    assert!(told.ends_with(&format!("{refused}effort \n")), "{told}");
+}

@@ -104,6 +104,7 @@ fn a_start_that_asks_for_much_stays_within_the_bound() {
         history: History::Ask,
         model: Some(most(512)),
         mode: Some(most(512)),
+        effort: None,
         sought: (0..17).map(message_id).collect(),
         holds: u64::MAX,
         attempt: (AttemptId::new(uuid::Uuid::nil()), u32::MAX),

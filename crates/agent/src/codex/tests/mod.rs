@@ -6,6 +6,7 @@ mod hostile;
 mod items;
 mod outgoing;
 mod prompts;
+mod steering;
 mod store;
 mod taking;
 
@@ -31,6 +32,7 @@ fn spec() -> SessionSpec {
         history: History::Skip,
         model: None,
         mode: None,
+        effort: None,
         sought: Vec::new(),
         holds: 0,
         attempt: (AttemptId::new(uuid::Uuid::nil()), 1),
@@ -105,6 +107,10 @@ impl Chat {
 
     fn message(&mut self, n: u128) -> FrameNo {
         self.issue(&Outgoing::Message { message: message_id(n) })
+    }
+
+    fn steer(&mut self, n: u128) -> FrameNo {
+        self.issue(&Outgoing::Steer { message: message_id(n) })
     }
 
     fn answer(&mut self, prompt: u32, answer: Answer) -> FrameNo {

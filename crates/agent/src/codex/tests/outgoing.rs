@@ -67,6 +67,8 @@ fn model_and_mode_are_set_while_it_runs() {
     assert_eq!(model, json!({ "threadId": "T", "model": "n" }));
     let mode = set(&chat, Setting::Mode("full-access".to_owned())).unwrap();
     assert_eq!(mode["approvalPolicy"], "never");
+    let effort = set(&chat, Setting::Effort("high".to_owned())).unwrap();
+    assert_eq!(effort, json!({ "threadId": "T", "effort": "high" }));
     let same = set(&chat, Setting::Mode("auto".to_owned()));
     assert!(matches!(same, Err(EncodeError::NotSettable)));
 

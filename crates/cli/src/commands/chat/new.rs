@@ -45,6 +45,9 @@ pub(super) struct Args {
     /// The agent's mode.
     #[arg(long)]
     mode: Option<String>,
+    /// How hard the agent thinks, by a word that it knows: low, high.
+    #[arg(long)]
+    effort: Option<String>,
     /// Wait until the agent has done what the message says, and print what it answers.
     #[arg(long, short, requires = "message")]
     wait: bool,
@@ -65,6 +68,7 @@ impl Args {
             ("slot", &self.slot),
             ("model", &self.model),
             ("mode", &self.mode),
+            ("effort", &self.effort),
             ("cwd", &if self.adopt.is_some() { None } else { self.cwd(scene)? }),
         ];
         for (name, value) in fields {

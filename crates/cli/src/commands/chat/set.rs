@@ -43,6 +43,9 @@ struct Change {
     /// The agent's mode.
     #[arg(long)]
     mode: Option<String>,
+    /// How hard the agent thinks, by a word that it knows: low, high.
+    #[arg(long)]
+    effort: Option<String>,
 }
 
 impl Args {
@@ -62,6 +65,7 @@ impl Change {
             ("folder", &self.folder),
             ("model", &self.model),
             ("mode", &self.mode),
+            ("effort", &self.effort),
         ];
         let texts =
             texts.into_iter().filter_map(|(name, text)| Some((name, json!(text.as_ref()?))));

@@ -113,6 +113,7 @@ fn facts(row: &Value, last: Waits) -> Vec<Vec<String>> {
         ("project", "  project"),
         ("model", "  model"),
         ("mode", "  mode"),
+        ("effort", "  effort"),
         ("folder", "  folder"),
         ("forked_from", "  forked from"),
     ] {

@@ -385,7 +385,7 @@ fn notice(item: &Value) -> String {
         "line_skipped" => "something that the agent wrote could not be stored".to_owned(),
         "retrying" => format!("the agent tries again ({} of {})", notice["tried"], notice["tries"]),
         "agent_says" => "the agent's program says".to_owned(),
-        "setting_refused" => "the agent did not take the model or mode".to_owned(),
+        "setting_refused" => "the agent did not take the setting".to_owned(),
         other => line(other),
     };
     let text = line(word(item, "text"));

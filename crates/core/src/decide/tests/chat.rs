@@ -1,7 +1,8 @@
 use super::*;
 use crate::frame::{Outgoing, Setting};
 use crate::head::Life;
-use crate::limits::{CWD_BYTES_MAX, OUTBOX_FRAMES_MAX, TITLE_CHARS_MAX};
+use crate::item::{Body, Notice};
+use crate::limits::{CWD_BYTES_MAX, EFFORTS_MAX, OUTBOX_FRAMES_MAX, TITLE_CHARS_MAX};
 use crate::provider::ProtocolFrame;
 
 fn open_with(change: impl FnOnce(&mut Command)) -> Result<Vec<String>, Code> {
@@ -280,7 +281,7 @@ fn another_model_is_a_new_start_once_there_is_nothing_to_do() {
     scene.send("m1");
     change(&mut scene, |c| c.model = Some("large".to_owned()));
     assert_eq!(scene.chat.head.model.as_deref(), Some("large"));
-    assert_eq!(scene.last(), ["chattuned { model: some(\"large\"), mode: none }"]);
+    assert_eq!(scene.last(), ["chattuned { model: some(\"large\"), mode: none, effort: none }"]);
     scene.ends(TurnEnd::Completed);
     assert!(scene.last().contains(&"stop ordered".to_owned()), "{:?}", scene.last());
     assert_eq!(scene.at_agent(), None, "the next message is for the new one");
@@ -380,4 +381,42 @@ fn a_conversation_that_moves_is_brought_back_where_it_went() {
     assert_eq!(scene.chat.head.session_messages, 0, "it holds nothing yet");
     scene.says(ProviderEvent::SessionMoved { handle });
     assert!(scene.last.is_empty());
+}
+
+#[test]
+fn an_effort_is_told_to_an_agent_that_takes_it_and_to_no_other() {
+    let able = Capabilities { retune: true, effort: true, ..ABLE };
+    let mut scene = Scene::open();
+    change(&mut scene, |c| c.effort = Some("low".to_owned()));
+    assert_eq!(scene.chat.head.effort.as_deref(), Some("low"));
+    scene.send("m0").born().ready_as("root", able).runs();
+    change(&mut scene, |c| c.effort = Some("high".to_owned()));
+    assert!(scene.last()[1].ends_with(": set effort(\"high\")"), "{:?}", scene.last());
+    // What the agent tells of it wins; empty, it is the agent's own.
+    scene.says(ProviderEvent::EffortTold { effort: "max".to_owned() });
+    assert_eq!(scene.chat.head.effort.as_deref(), Some("max"));
+    scene.says(ProviderEvent::EffortTold { effort: "max".to_owned() });
+    assert!(scene.last.is_empty(), "what is known is not told again");
+    scene.says(ProviderEvent::EffortTold { effort: String::new() });
+    assert_eq!(scene.chat.head.effort, None);
+    let all = vec!["low".to_owned(), "max".to_owned()];
+    scene.says(ProviderEvent::EffortsTold { efforts: all.clone() });
+    assert_eq!(scene.chat.head.efforts, all);
+    scene.says(ProviderEvent::EffortsTold { efforts: vec!["x".to_owned(); 100] });
+    assert_eq!(scene.chat.head.efforts.len(), EFFORTS_MAX);
+
+    let mut scene = Scene::idle();
+    let effort = Some("high".to_owned());
+    let code = scene.refused(Command::Change(ChangeChat { effort, ..ChangeChat::default() }));
+    assert_eq!(code, Code::NotSupported);
+    // One that was asked for before the agent was known is taken back, and that is said.
+    let mut scene = Scene::open();
+    change(&mut scene, |c| c.effort = Some("low".to_owned()));
+    scene.send("m0").born().ready();
+    assert_eq!(scene.chat.head.effort, None);
+    let said = scene
+        .rows
+        .iter()
+        .any(|row| matches!(row, Row::ItemBody { body: Body::Notice(Notice::SettingRefused), .. }));
+    assert!(said, "{:?}", scene.rows);
 }

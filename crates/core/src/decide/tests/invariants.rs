@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use super::Scene;
 use crate::attachment::Held;
 use crate::fact::Fact;
-use crate::head::{Chat, Life, Strand};
+use crate::head::{Chat, Delivery, Life, Outstanding, Steer, Strand};
 use crate::ids::MessageId;
 use crate::input::{Choice, Command, Input, KeeperEvent};
 use crate::limits::{
     CHAT_ATTACHMENTS_BYTES_MAX, CHAT_ATTACHMENTS_MAX, LIVE_TASKS_MAX, OPEN_PROMPTS_MAX,
-    OUTBOX_FRAMES_MAX, STRANDED_MESSAGES_MAX,
+    OUTBOX_FRAMES_MAX, STEERED_MESSAGES_MAX, STEERS_WAITING_MAX, STRANDED_MESSAGES_MAX,
 };
+use crate::provider::{Proof, ProviderEvent};
 
 /// Where a message is that was accepted and is not over.
 fn held(chat: &Chat) -> Vec<MessageId> {
     let queue = chat.aside.queue.iter().map(|q| q.message);
-    let out = chat.head.outstanding.iter().map(|o| o.message);
+    let out = chat.head.at_agent().map(|o| o.message);
     queue.chain(out).chain(chat.head.stranded.iter().map(|s| s.message)).collect()
 }
 
@@ -30,10 +31,18 @@ pub(super) fn check(before: &Chat, input: &Input, scene: &Scene, facts: &[Fact])
     no_second_hand_over_unasked(before, input, facts);
     if head.attempt.is_none() {
         assert!(head.turn.is_none(), "a turn without an agent");
-        assert!(head.outstanding.is_none(), "a message at no agent");
+        assert_eq!(head.at_agent().count(), 0, "a message at no agent");
         assert!(head.prompts.is_empty() && head.tasks.is_empty() && head.more_tasks.total() == 0);
         assert!(chat.aside.prompts.is_empty() && chat.aside.tasks.is_empty());
     }
+    if head.turn.is_none() {
+        assert_eq!(head.steered, [], "given to no turn");
+    }
+    let handed = head.at_agent().filter(|o| o.state == Delivery::Handed).count();
+    assert!(handed <= 1, "two messages on their way to one agent");
+    assert!(head.steered.len() <= STEERED_MESSAGES_MAX && head.steers.len() <= STEERS_WAITING_MAX);
+    let waits = |steer: &Steer| chat.aside.queue.iter().any(|q| q.message == steer.message);
+    assert!(head.steers.iter().all(waits), "to be given, and does not wait");
     assert_eq!(head.prompts.len(), chat.aside.prompts.len());
     assert_eq!(head.tasks.len(), chat.aside.tasks.len());
     assert!(head.prompts.len() <= OPEN_PROMPTS_MAX && head.tasks.len() <= LIVE_TASKS_MAX);
@@ -81,7 +90,7 @@ fn no_message_vanishes(before: &Chat, chat: &Chat, facts: &[Fact]) {
                 assert!(due.remove(message), "settled or withdrawn, but not there");
             }
             Fact::ChatDeleted => {
-                due.retain(|id| chat.head.outstanding.as_ref().is_some_and(|o| o.message == *id));
+                due.retain(|id| chat.head.at_agent().any(|o| o.message == *id));
             }
             _ => {}
         }
@@ -154,25 +163,40 @@ fn offers_end_by_acts(input: &Input, facts: &[Fact]) {
     }
 }
 
-/// A message goes to an agent from the queue, and only while nothing else is at it.
+/// A message goes to an agent from the queue: to open a turn only while nothing else is at it, into a
+/// turn only while that has taken all else.
 fn nothing_twice(before: &Chat, facts: &[Fact]) {
     let mut waiting: BTreeSet<MessageId> = before.aside.queue.iter().map(|q| q.message).collect();
-    let mut out = before.head.outstanding.as_ref().map(|o| o.message);
+    let handed = |o: &Outstanding| (o.message, o.state == Delivery::Taken);
+    let mut out: Vec<(MessageId, bool)> = before.head.at_agent().map(handed).collect();
+    let mut turn = before.head.turn.map(|turn| turn.id);
     for fact in facts {
         match fact {
             Fact::MessageAccepted { message, .. } | Fact::MessageRequeued { message, .. } => {
                 waiting.insert(*message);
-                out = out.filter(|id| id != message);
+                out.retain(|(id, _)| id != message);
             }
-            Fact::MessageHanded { message, .. } => {
+            Fact::MessageHanded { message, into, .. } => {
                 assert!(waiting.remove(message), "handed over, but not waiting");
-                assert_eq!(out, None, "two messages at one agent");
-                out = Some(*message);
+                match into {
+                    Some(_) => {
+                        assert_eq!(*into, turn, "given to a turn that does not run");
+                        assert!(out.iter().all(|(_, taken)| *taken), "two on their way");
+                    }
+                    None => assert_eq!(out, [], "two messages at one agent"),
+                }
+                out.push((*message, false));
             }
+            Fact::MessageTaken { message, .. } => {
+                let here = out.iter_mut().filter(|(id, _)| id == message);
+                here.for_each(|(_, taken)| *taken = true);
+            }
+            Fact::TurnOpened { turn: opened, .. } => turn = Some(*opened),
+            Fact::TurnEnded { .. } => turn = None,
             Fact::MessageSettled { message, .. }
             | Fact::MessageRefused { message, .. }
             | Fact::MessageDoubted { message, .. }
-            | Fact::MessageWithdrawn { message, .. } => out = out.filter(|id| id != message),
+            | Fact::MessageWithdrawn { message, .. } => out.retain(|(id, _)| id != message),
             _ => {}
         }
     }
@@ -187,6 +211,13 @@ fn no_second_hand_over_unasked(before: &Chat, input: &Input, facts: &[Fact]) {
         _ => before.head.offer.as_ref().and_then(|offer| offer.choice),
     };
     let cancelled = matches!(input, Input::Keeper { event: KeeperEvent::FrameCancelled(_), .. });
+    let rejected = matches!(
+        input,
+        Input::Provider {
+            event: ProviderEvent::MessageFailed { proof: Proof::NotTaken | Proof::TakenBack, .. },
+            ..
+        }
+    );
     for fact in facts {
         let Fact::MessageRequeued { message, .. } = fact else { continue };
         let refused_before =
@@ -194,8 +225,14 @@ fn no_second_hand_over_unasked(before: &Chat, input: &Input, facts: &[Fact]) {
         let refused_now = facts
             .iter()
             .any(|f| matches!(f, Fact::MessageRefused { message: m, .. } if m == message));
+        let steered =
+            before.head.at_agent().any(|o| o.message == *message && o.into.is_some()) && rejected;
         assert!(
-            refused_before || refused_now || cancelled || choice == Some(Choice::SendAgain),
+            refused_before
+                || refused_now
+                || cancelled
+                || steered
+                || choice == Some(Choice::SendAgain),
             "handed over again, and nobody asked"
         );
     }

@@ -116,7 +116,13 @@ fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
                 root: if a < 240 { "root" } else { "fork" }.to_owned(),
                 leaf: "leaf".to_owned(),
             },
-            capabilities: Capabilities { load: b < 200, own_turns_end: b % 2 == 0, forks, ..ABLE },
+            capabilities: Capabilities {
+                load: b < 200,
+                own_turns_end: b % 2 == 0,
+                steer: b % 3 > 0,
+                forks,
+                ..ABLE
+            },
             model: None,
             mode: None,
         },
@@ -128,7 +134,7 @@ fn word(scene: &Scene, Roll { what, a, b, .. }: Roll) -> ProviderEvent {
         }
         38..=41 => ProviderEvent::MessageTaken { frame },
         42 => {
-            let proof = if a < 128 { Proof::NotTaken } else { Proof::Nothing };
+            let proof = pick(&[Proof::NotTaken, Proof::Nothing, Proof::TakenBack], a);
             ProviderEvent::MessageFailed { frame, proof, text: String::new() }
         }
         43 => ProviderEvent::Stirred,
@@ -214,7 +220,7 @@ fn cooperate(scene: &mut Scene) -> bool {
             scene.dies();
         } else if attempt.phase == Phase::Starting {
             scene.born().ready();
-        } else if head.outstanding.as_ref().is_some_and(|o| o.state == Delivery::Handed) {
+        } else if head.at_agent().any(|o| o.state == Delivery::Handed) {
             scene.written().taken();
         } else if head.turn.is_some() {
             scene.ends(TurnEnd::Completed);

@@ -40,7 +40,11 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
         Fact::QueuePaused { by } => format!("paused {}", lower(by)),
         Fact::QueueResumed => "queue resumed".to_owned(),
         Fact::QueueExempted { message } => format!("exempted {}", name(message)),
+        Fact::MessageHanded { message, into: Some(turn), .. } => {
+            format!("handed {} into {turn}", name(message))
+        }
         Fact::MessageHanded { message, .. } => format!("handed {}", name(message)),
+        Fact::SteerWished { message, turn } => format!("steer {} into {turn}", name(message)),
         Fact::MessageTaken { message, evidence } => {
             format!("taken {} {}", name(message), lower(evidence))
         }
@@ -97,6 +101,7 @@ fn word(scene: &Scene, fact: &Fact) -> Option<String> {
             let out = match out {
                 Outgoing::Protocol(_) => "protocol".to_owned(),
                 Outgoing::Message { message } => name(message),
+                Outgoing::Steer { message } => format!("steer {}", name(message)),
                 Outgoing::Answer { prompt, answer: Answer::Cancelled } => {
                     format!("cancel {prompt}")
                 }

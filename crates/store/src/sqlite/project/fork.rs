@@ -87,7 +87,7 @@ impl Projection<'_> {
         for copied in rows {
             let copied = copied?;
             let message = match &copied.body {
-                Some(Body::Message { message }) => self.message_bytes(from, *message)?,
+                Some(Body::Message { message, .. }) => self.message_bytes(from, *message)?,
                 _ => 0,
             };
             bytes = bytes.saturating_add(copied.bytes).saturating_add(message);
@@ -120,7 +120,7 @@ impl Projection<'_> {
             self.copy_turn(from, seq, turn)?;
         }
         match &copied.body {
-            Some(Body::Message { message }) => self.copy_message(from, *message)?,
+            Some(Body::Message { message, .. }) => self.copy_message(from, *message)?,
             Some(Body::Prompt { prompt }) => self.copy_prompt(from, *prompt)?,
             Some(body) => {
                 // A call that still runs does so for the other chat.

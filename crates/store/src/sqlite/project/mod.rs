@@ -156,6 +156,7 @@ impl Projection<'_> {
             | Fact::ChatSeen { .. }
             | Fact::ChatTuned { .. }
             | Fact::SettingDeferred
+            | Fact::EffortsTold { .. }
             | Fact::AgentRetuned { .. } => Ok(()),
             // What outlived its tool call is kept in the summary.
             Fact::LeftoversSeen { .. }
@@ -167,6 +168,7 @@ impl Projection<'_> {
             | Fact::FrameBegun { .. }
             | Fact::FrameDone { .. }
             | Fact::FrameCancelled { .. }
+            | Fact::SteerWished { .. }
             | Fact::WithdrawRequested { .. }
             | Fact::SettledSuspected { .. }
             | Fact::StopRequested { .. }

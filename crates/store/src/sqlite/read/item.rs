@@ -63,7 +63,7 @@ fn whole(db: &Connection, key: &[u8], raw: Raw) -> Result<ItemRow, Fail> {
         }
     }
     match &row.body {
-        Body::Message { message: id } => {
+        Body::Message { message: id, .. } => {
             if let Some(shown) = message::without_text(db, key, *id)? {
                 row.message = Some(shown.brief());
                 let (bytes, total) = message_bytes(db, key, *id, 0, HEAD_BYTES)?;
@@ -178,7 +178,7 @@ pub(in crate::sqlite) fn item_text(
         let most = start.saturating_add(TEXT_RANGE_BYTES_MAX);
         start..range.end.min(total).min(most).max(start)
     };
-    if let (Body::Message { message }, Field::Text) = (&row.body, field) {
+    if let (Body::Message { message, .. }, Field::Text) = (&row.body, field) {
         let (_, total) = message_bytes(db, key, *message, 0, 0)?;
         let range = cut(total);
         let length = range.end - range.start;
