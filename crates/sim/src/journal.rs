@@ -143,7 +143,8 @@ fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
             match &error {
                 CommitError::OperationExists
                 | CommitError::SlotTaken { .. }
-                | CommitError::SourceGone { .. } => {}
+                | CommitError::SourceGone { .. }
+                | CommitError::SessionTaken { .. } => {}
                 CommitError::Fenced { chat, .. } if w.journal.stale.contains(chat) => {}
                 CommitError::Fenced { .. }
                 | CommitError::StorageFull

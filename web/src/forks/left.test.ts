@@ -11,7 +11,18 @@ const said = (seq: number, end = false): Entry => ({
 const back = (seq: number, to: number): Entry => ({
   ...said(seq),
   kind: "notice",
-  notice: { kind: "went_back", to, cause: null, code: null, tried: null, tries: null, chat: null },
+  notice: {
+    kind: "went_back",
+    to,
+    cause: null,
+    code: null,
+    tried: null,
+    tries: null,
+    shown: null,
+    older: null,
+    since: null,
+    chat: null,
+  },
 });
 const short = (all: Line[]) =>
   all.map((line) =>

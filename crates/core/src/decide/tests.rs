@@ -1,6 +1,7 @@
 //! The rules, as tables of what happened and what follows. [`Scene`] is the language: each word is
 //! one input, and each input is checked against the invariants of [`invariants`].
 
+mod adopt;
 mod attachment;
 mod attempt;
 mod back;

@@ -76,6 +76,7 @@ pub(crate) const ROUTES: &[Route] = &[
     write("POST", "/api/v1/host/restart"),
     read("/api/v1/agents"),
     read("/api/v1/agents/{agent}/environment"),
+    read("/api/v1/agents/{agent}/sessions"),
     write("POST", "/api/v1/agents/environment/refresh"),
     read("/api/v1/chats"),
     fields(

@@ -3,6 +3,8 @@
 
 mod elsewhere;
 mod files;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -237,6 +237,7 @@ impl Fake {
             holdfast_store::CommitError::SlotTaken { slot } => {
                 Refusal::new(Code::SlotTaken, format!("The slot {slot:?} is taken.")).field("slot")
             }
+            fault @ holdfast_store::CommitError::SessionTaken { .. } => fault.refusal(),
             fault => panic!("{fault}"),
         })
     }

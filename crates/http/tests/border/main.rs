@@ -20,6 +20,7 @@ mod queue;
 mod refusals;
 mod search;
 mod serving;
+mod sessions;
 mod shapes;
 mod sign_in;
 mod slots;
