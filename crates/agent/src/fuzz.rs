@@ -217,6 +217,7 @@ impl Run {
                     self.knows(self.tasks.contains(&task), "task");
                 }
                 ProviderEvent::Retuned { .. }
+                | ProviderEvent::CommandsTold { .. }
                 | ProviderEvent::SettingDeferred
                 | ProviderEvent::LoginNeeded { .. }
                 | ProviderEvent::SettingRefused { .. }

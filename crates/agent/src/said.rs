@@ -67,6 +67,10 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::Retuned { model, mode } => {
                 writeln!(all, "retuned {} {}", word(model), word(mode))
             }
+            ProviderEvent::CommandsTold { commands } => {
+                let names: Vec<&str> = commands.iter().map(|it| it.name.as_str()).collect();
+                writeln!(all, "commands {}", names.join(" "))
+            }
             ProviderEvent::SettingDeferred => writeln!(all, "setting deferred"),
             ProviderEvent::LoginNeeded { text } => writeln!(all, "login needed: {text}"),
             ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),

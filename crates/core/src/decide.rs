@@ -163,6 +163,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::TaskEnded { task, how } => task::ended(d, task, how),
         ProviderEvent::Titled { title } => chat::titled_by_agent(d, &title),
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
+        ProviderEvent::CommandsTold { commands } => d.row(Row::Commands(commands)),
         ProviderEvent::SettingDeferred => chat::setting_deferred(d),
         ProviderEvent::LoginNeeded { text } => attempt::login_needed(d, &text),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::command::BYPASS;
+use super::system::commands;
 use super::wire;
 use super::{Line, SESSION_ID_BYTES_MAX, Stage, State, read};
 use crate::codec::SessionSpec;
@@ -173,7 +174,7 @@ impl State {
         }
     }
 
-    fn initialized(&mut self, told: &wire::Initialized, out: &mut Vec<ProviderEvent>) {
+    fn initialized(&mut self, told: &wire::Initialized<'_>, out: &mut Vec<ProviderEvent>) {
         if self.stage != Stage::Starting {
             return;
         }
@@ -194,6 +195,7 @@ impl State {
         };
         let handle = self.handle();
         out.push(ProviderEvent::Ready { handle, capabilities, model: None, mode });
+        commands(told.commands.as_ref(), out);
     }
 
     fn handle(&self) -> Handle {

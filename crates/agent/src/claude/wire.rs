@@ -90,7 +90,11 @@ wire! {
 }
 wire! {
     /// The answer to `initialize`.
-    Initialized { mode as "current_permission_mode": Text }
+    Initialized<'a> { mode as "current_permission_mode": Text, commands: Option<List<'a>> }
+}
+wire! {
+    /// What a person can write after a slash.
+    Command { name: Text, description: Text, hint as "argumentHint": Text }
 }
 wire! {
     /// The answers to `interrupt`, `set_model` and `set_permission_mode`.
@@ -110,6 +114,7 @@ wire! {
         compaction as "compact_metadata": Option<Compaction<'a>>,
         message: Text,
         text: Text,
+        commands: Option<List<'a>>,
     }
 }
 wire! {

@@ -116,3 +116,17 @@ fn a_message_goes_out_with_the_id_of_its_hand_over() {
     assert_eq!(interrupt["request"]["cancel_queued"], true);
     assert_eq!(interrupt["request_id"], "holdfast-7");
 }
+
+#[test]
+fn what_can_be_written_after_a_slash_is_told_with_the_start_and_when_it_changes() {
+    let mut chat = Chat::started(&spec());
+    let list = r#""commands":[{"name":"review","description":"Looks","argumentHint":"[file]"},{"name":"compact","description":"Shortens","argumentHint":"","builtin":true},{"description":"no name"}]"#;
+    let initialized = format!(
+        r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"holdfast-1","response":{{{list}}}}}}}"#
+    );
+    let told = chat.line(&initialized);
+    assert!(told.ends_with("commands review compact\n"), "{told}");
+    let changed = r#"{"type":"system","subtype":"commands_changed","commands":[{"name":"x"}]}"#;
+    assert_eq!(chat.line(changed), "commands x\n");
+    assert_eq!(chat.line(r#"{"type":"system","subtype":"commands_changed"}"#), "");
+}
