@@ -4,7 +4,7 @@ use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::{Author, Evidence, Fact, RefusedWhy, WithdrawnWhy};
 use holdfast_core::fork::TurnPlace;
 use holdfast_core::frame::Answer;
-use holdfast_core::head::{Chat, Queued};
+use holdfast_core::head::{Chat, Life, Queued};
 use holdfast_core::ids::{
     AttemptId, ChatId, GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId,
 };
@@ -73,6 +73,17 @@ pub struct ChatRow {
     pub summary: Summary,
     /// Why the state cannot be read, if so; `summary` then is a stand-in.
     pub unreadable: Option<String>,
+}
+
+impl ChatRow {
+    /// The row as it is told: what a deleted chat was about is gone with it, also before the store has
+    /// taken its rows away.
+    pub(crate) fn told(mut self) -> Self {
+        if self.summary.life == Life::Deleted {
+            (self.title, self.first_prompt, self.last_prompt) = (None, None, None);
+        }
+        self
+    }
 }
 
 /// Characters of a message that a chat's row shows.

@@ -171,7 +171,7 @@ pub(super) async fn a_deleted_chat_is_gone(mut b: impl Backend) {
     pen.hand(handed, 1).await;
     let waits = pen.accept(2, "waits").await;
     let item = pen.item(9, ItemKind::Message, Body::Text).await;
-    pen.put([offered(1)]).await;
+    pen.put([super::journal::titled("mine"), offered(1)]).await;
     let principal = || "ada".to_owned();
     b.store().put_draft(pen.id, principal(), "draft".to_owned(), Micros(1), None).await.unwrap();
     let done = pen.put([Fact::ChatDeleted]).await;
@@ -191,7 +191,9 @@ pub(super) async fn a_deleted_chat_is_gone(mut b: impl Backend) {
     .await;
     for round in 0..3 {
         let store = b.store();
-        assert_eq!(store.chat(pen.id).await.unwrap().unwrap().summary.life, Life::Deleted);
+        let row = store.chat(pen.id).await.unwrap().unwrap();
+        assert_eq!(row.summary.life, Life::Deleted);
+        assert_eq!((row.title, row.first_prompt, row.last_prompt), (None, None, None));
         assert!(store.chats(ChatFilter::All, None, 9).await.unwrap().rows.is_empty());
         assert!(store.items(pen.id, PageFrom::Newest, 9).await.unwrap().is_empty());
         assert_eq!(store.item(pen.id, item).await.unwrap(), None);

@@ -11,7 +11,7 @@ use super::pen::{accepted, attempt_id, chat_id, message_id, opened};
 use super::{Backend, Pen};
 use crate::{CommitError, FactRow, Operation, Progress, StoredFact};
 
-fn titled(title: &str) -> Fact {
+pub(super) fn titled(title: &str) -> Fact {
     Fact::ChatTitled { title: title.to_owned(), by: holdfast_core::fact::Namer::Person }
 }
 

@@ -96,7 +96,7 @@ impl MemoryStore {
     #[must_use]
     pub fn chat(&self, id: ChatId) -> Option<ChatRow> {
         let chat = self.chats.get(&id)?;
-        Some(ChatRow {
+        let row = ChatRow {
             id,
             slot: chat.slot.clone(),
             title: chat.title.clone(),
@@ -107,7 +107,8 @@ impl MemoryStore {
             first_prompt: chat.first_prompt.as_ref().map(|(_, text)| text.clone()),
             summary: chat.summary.clone(),
             unreadable: None,
-        })
+        };
+        Some(row.told())
     }
 
     #[must_use]

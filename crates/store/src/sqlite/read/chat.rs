@@ -24,7 +24,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<ChatRow> {
     let stored: String = row.get(10)?;
     let summary: Option<Summary> = from_json(&stored).filter(|_| version == HEAD_VERSION);
     let unreadable = summary.is_none().then(|| format!("its state has the form {version}"));
-    Ok(ChatRow {
+    let row = ChatRow {
         id: ChatId::new(Uuid::from_bytes(row.get(0)?)),
         slot: row.get(1)?,
         title: row.get(2)?,
@@ -35,7 +35,8 @@ fn row(row: &Row<'_>) -> rusqlite::Result<ChatRow> {
         first_prompt: row.get(11)?,
         summary: summary.unwrap_or_else(|| stand_in(seq, life, updated_at)),
         unreadable,
-    })
+    };
+    Ok(row.told())
 }
 
 pub(in crate::sqlite) fn chat(db: &Connection, id: ChatId) -> Result<Option<ChatRow>, Fail> {

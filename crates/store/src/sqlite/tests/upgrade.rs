@@ -15,7 +15,8 @@ async fn operations_of_the_first_schema_are_read() {
     open(dir.path()).stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "DROP INDEX chats_session;
+        "DROP TABLE commands;
+        DROP INDEX chats_session;
         ALTER TABLE chats DROP COLUMN session;
         DROP TABLE grants;
         DROP TABLE attachments;
@@ -52,7 +53,8 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
     sqlite.stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "DROP INDEX chats_session;
+        "DROP TABLE commands;
+        DROP INDEX chats_session;
         ALTER TABLE chats DROP COLUMN session;
         ALTER TABLE turns DROP COLUMN mark;
         ALTER TABLE turns DROP COLUMN ends;
@@ -91,7 +93,8 @@ async fn the_sessions_of_chats_are_found_in_the_sixth_schema() {
     sqlite.stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "DROP INDEX chats_session;
+        "DROP TABLE commands;
+        DROP INDEX chats_session;
         ALTER TABLE chats DROP COLUMN session;
         PRAGMA user_version = 6;",
     )
