@@ -211,3 +211,39 @@ fn so_many_are_given_to_one_turn_and_so_many_wait() {
     steer(&mut scene, "more");
     assert!(matches!(&scene.reply, Some(Reply::Accepted { note: Some(_), .. })));
 }
+
+#[test]
+fn a_turn_of_the_agents_own_is_steered_too_and_leaves_behind_what_opens_the_next() {
+    let mut scene = Scene::starting();
+    let able = Capabilities { steer: true, own_turns_end: true, ..ABLE };
+    scene.born().ready_as("root", able).runs().stirred();
+    steer(&mut scene, "s");
+    assert_eq!(scene.last().last().unwrap(), "frame 2: steer s");
+    scene.send("q").written().ends(TurnEnd::Completed);
+    assert_eq!(scene.at_agent().as_deref(), Some("s"), "it is there, and nothing else goes");
+    assert_eq!(scene.queue(), ["q"]);
+    scene.taken();
+    assert_eq!(scene.last(), ["taken s agent", "t3 opened by s"]);
+}
+
+#[test]
+fn a_turn_that_is_being_stopped_is_given_nothing_that_waited_for_it() {
+    let mut scene = working();
+    steer(&mut scene, "a");
+    steer(&mut scene, "b");
+    scene.does(Command::Interrupt).written().taken();
+    assert_eq!(scene.last(), ["taken a agent"]);
+    scene.ends(TurnEnd::Interrupted);
+    assert_eq!(scene.queue(), ["b"], "it waits for the person");
+}
+
+#[test]
+fn what_waited_for_a_turn_is_not_for_a_later_one() {
+    let mut scene = working();
+    steer(&mut scene, "a");
+    steer(&mut scene, "b");
+    scene.does(Command::Interrupt).written().taken().ends(TurnEnd::Interrupted);
+    scene.send("next").written().taken();
+    assert_eq!(scene.last(), ["taken next agent", "t2 opened by next"]);
+    assert_eq!(scene.queue(), ["b"]);
+}
