@@ -150,7 +150,6 @@ fn apply(w: &mut World, units: Vec<Unit>, cause: Cause) -> Outcome {
                 | CommitError::StorageFull
                 | CommitError::Uncertain(_)
                 | CommitError::Failed(_)
-                | CommitError::SessionTaken { .. }
                 | CommitError::Refused(_)
                 | CommitError::Stopped => w.fail(format!("the store refused a unit: {error}")),
             }
