@@ -172,7 +172,6 @@ fn fold_chat(chat: &mut Chat, fact: &Fact) {
         Fact::ChatRewound { to, handle } => {
             head.fork = Some(Trunk { session: handle.clone(), until: Some(to.mark.clone()) });
             head.handle = None;
-            head.copied_from = None;
             head.left_behind = Some((to.turn, TurnId(head.turns)));
             head.session_messages = to.messages;
             head.settled = None;

@@ -66,10 +66,9 @@ fn a_fork_knows_what_was_said_and_goes_its_own_way() {
     assert_eq!((&row["forked_from"], &row["title"]), (&json!(chat), &json!("The first")));
     let items = host.items(&other);
     let notice = items.last().unwrap();
-    assert_eq!(
-        notice["notice"],
-        json!({ "kind": "forked", "chat": chat, "cause": null, "code": null, "tried": null, "tries": null, "to": null })
-    );
+    let mut told = notice["notice"].as_object().unwrap().clone();
+    told.retain(|_, value| !value.is_null());
+    assert_eq!(Value::Object(told), json!({ "kind": "forked", "chat": chat }));
     assert_eq!(texts(&host, &other), texts(&host, &chat), "what was said is shown in both");
     let again = fork(&host, "k-1", &chat);
     assert_eq!(again, row, "a repeat is the first answer");

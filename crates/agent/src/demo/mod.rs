@@ -23,6 +23,7 @@
 //! | `HOLDFAST_DEMO_DIE_AT_START` | exits before reading anything; a number is the exit code, else 1 |
 //! | `HOLDFAST_DEMO_REFUSE_LOAD` | `session/load` and `session/resume` answer an error |
 //! | `HOLDFAST_DEMO_IGNORE_CANCEL` | `session/cancel` changes nothing |
+//! | `HOLDFAST_DEMO_NAME_NO_TURNS` | the ends of turns have no names: a session is forked at its end alone |
 //!
 //! A variable that is set but empty counts as absent.
 

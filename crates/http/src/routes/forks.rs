@@ -80,7 +80,9 @@ pub(super) struct Rewound {
     note: &'static str,
 }
 
-/// Goes back to the end of an earlier turn. What came after stays in the transcript, above a notice
+/// Goes back to the end of an earlier turn.
+///
+/// What came after stays in the transcript, above a notice
 /// `went_back` that names the place; the agent knows nothing of it any more. Files stay as they are. To
 /// which items an agent can go back, it says when it is refused; they have `turn_end`.
 #[utoipa::path(

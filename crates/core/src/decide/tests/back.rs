@@ -4,6 +4,7 @@ use super::*;
 use crate::effect::{forks, owes};
 use crate::fork::{Fork, TurnPlace};
 use crate::ids::TurnId;
+use crate::input::Anyway;
 use crate::item::{Body, ItemKind, Notice, Role};
 use crate::provider::Trunk;
 
@@ -45,6 +46,14 @@ fn back(to: &TurnPlace, text: Option<&str>) -> Command {
 
 fn fork_at(at: u64, turn: Option<&TurnPlace>) -> Command {
     Command::Fork { at, turn: turn.cloned(), attachments: Vec::new() }
+}
+
+fn opening(fork: Fork) -> Command {
+    let mut open = open_command(None);
+    if let Command::Open { fork: begins, .. } = &mut open {
+        *begins = Some(Box::new(fork));
+    }
+    open
 }
 
 fn forked(scene: &mut Scene, command: Command) -> Fork {
@@ -96,11 +105,7 @@ fn a_fork_at_an_earlier_turn_has_what_was_said_until_then() {
     assert_eq!((whole.until, whole.messages), (None, 4));
 
     let mut other = Scene::unborn();
-    let mut open = open_command(None);
-    if let Command::Open { fork: begins, .. } = &mut open {
-        *begins = Some(Box::new(fork));
-    }
-    other.does(open);
+    other.does(opening(fork));
     assert_eq!(other.chat.head.fork, trunk("root", "u1"));
     other.born().ready_as("copy", PLACES);
     // Nothing is written down in the copy yet: what is made a copy of it is one of the other session.
@@ -228,7 +233,45 @@ fn only_the_end_of_a_turn_that_the_session_reaches_back_to_is_a_place() {
     refused(&mut moved, places[2].at, Some(&places[2]));
     // So it is in another chat that begins there.
     let at = moved.chat.head.places;
-    assert_eq!(forked(&mut moved, fork_at(at, Some(&places[2]))).unreached, 3);
+    let fork = forked(&mut moved, fork_at(at, Some(&places[2])));
+    let mut other = Scene::unborn();
+    other.does(opening(fork)).born().ready_as("copy", PLACES);
+    other.send("m9").runs();
+    refused(&mut other, places[2].at, Some(&places[2]));
+
+    // And so it is after a start over with a recap.
+    let (mut fresh, places) = talked();
+    fresh.task(1, TaskKind::Command, "watch").quit().dies().resume().born();
+    fresh.start_fails(StartFault::SessionNotFound).dies();
+    let session = Session::Fresh { recap: "recap".to_owned() };
+    fresh.does(Command::Resume { recorded_at: None, choice: None, session, anyway: Anyway::No });
+    fresh.born().ready_as("anew", PLACES).runs();
+    refused(&mut fresh, places[2].at, Some(&places[2]));
+}
+
+#[test]
+fn a_way_back_whose_message_has_no_room_is_refused_whole() {
+    let (mut scene, places) = talked();
+    scene.does(Command::PauseQueue);
+    for n in 0..crate::limits::QUEUE_MESSAGES_MAX {
+        scene.send(&format!("q{n}"));
+    }
+    let before = scene.chat.clone();
+    let command = Input::Command(back(&places[0], Some("instead")));
+    let given = scene.given();
+    let refusal = decide(&mut scene.chat, command, &given).unwrap_err();
+    assert_eq!((refusal.code, scene.chat == before), (Code::QueueFull, true));
+}
+
+#[test]
+fn what_the_agent_said_by_itself_is_in_the_copy() {
+    let (mut scene, places) = talked();
+    scene.does(back(&places[1], None)).dies().born().ready_as("copy", PLACES);
+    assert!(scene.chat.head.copied_from.is_some());
+    scene.stirred();
+    let mark = Some("own".to_owned());
+    scene.says(ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage: None, text: None, mark });
+    assert_eq!(scene.chat.head.copied_from, None);
 }
 
 #[test]
