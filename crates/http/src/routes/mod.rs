@@ -4,6 +4,7 @@
 mod agents;
 mod attachments;
 mod chats;
+mod commands;
 mod document;
 mod drafts;
 mod environment;
@@ -86,6 +87,8 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(document::show))
         .routes(routes!(host::state))
+        .routes(routes!(host::left))
+        .routes(routes!(host::end_left))
         .routes(routes!(host::stop))
         .routes(routes!(host::restart))
         .routes(routes!(agents::list))
@@ -108,6 +111,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(attachments::bytes, attachments::remove))
         .routes(routes!(turns::list))
         .routes(routes!(prompts::answer))
+        .routes(routes!(commands::list))
         .routes(routes!(grants::list))
         .routes(routes!(grants::end))
         .routes(routes!(tasks::stop))

@@ -159,3 +159,16 @@ fn what_is_told_before_the_thread_stands_is_passed_over() {
 fn trunk() -> Option<Trunk> {
     known().handle.map(|session| Trunk { session, until: None })
 }
+
+#[test]
+fn a_fork_ends_with_the_turn_that_it_is_asked_for() {
+    let session = known().handle.unwrap();
+    let at = |until: Option<&str>| {
+        let until = until.map(str::to_owned);
+        let trunk = Trunk { session: session.clone(), until };
+        asked(&SessionSpec { fork_of: Some(trunk), ..spec() })
+    };
+    let (method, params) = at(Some("U"));
+    assert_eq!((method.as_str(), &params["lastTurnId"]), ("thread/fork", &json!("U")));
+    assert_eq!(at(None).1["lastTurnId"], Value::Null);
+}
