@@ -224,6 +224,7 @@ impl Run {
                 ProviderEvent::Retuned { .. }
                 | ProviderEvent::EffortTold { .. }
                 | ProviderEvent::EffortsTold { .. }
+                | ProviderEvent::CommandsTold { .. }
                 | ProviderEvent::SettingDeferred
                 | ProviderEvent::LoginNeeded { .. }
                 | ProviderEvent::SettingRefused { .. }

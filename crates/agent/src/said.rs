@@ -71,6 +71,10 @@ pub(crate) fn words(events: &[ProviderEvent]) -> String {
             ProviderEvent::EffortsTold { efforts } => {
                 writeln!(all, "efforts {}", efforts.join(" "))
             }
+            ProviderEvent::CommandsTold { commands } => {
+                let names: Vec<&str> = commands.iter().map(|it| it.name.as_str()).collect();
+                writeln!(all, "commands {}", names.join(" "))
+            }
             ProviderEvent::SettingDeferred => writeln!(all, "setting deferred"),
             ProviderEvent::LoginNeeded { text } => writeln!(all, "login needed: {text}"),
             ProviderEvent::SettingRefused { text } => writeln!(all, "setting refused {text}"),

@@ -167,6 +167,7 @@ fn provider(d: &mut Draft<'_>, event: ProviderEvent) {
         ProviderEvent::Retuned { model, mode } => chat::retuned(d, model, mode),
         ProviderEvent::EffortTold { effort } => effort::told(d, &effort),
         ProviderEvent::EffortsTold { efforts } => effort::known(d, efforts),
+        ProviderEvent::CommandsTold { commands } => d.row(Row::Commands(commands)),
         ProviderEvent::SettingDeferred => chat::setting_deferred(d),
         ProviderEvent::LoginNeeded { text } => attempt::login_needed(d, &text),
         ProviderEvent::SettingRefused { text } => d.say(Notice::SettingRefused, &text),

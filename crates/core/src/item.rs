@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ChatId, ItemId, MessageId, PromptId, TaskId};
+use crate::slash::SlashCommand;
 use crate::time::Micros;
 
 /// What an item is.
@@ -255,6 +256,9 @@ pub enum Row {
         /// The item.
         item: ItemId,
     },
+    /// The commands that the agent has for its users, all of them; they take the place of those that
+    /// were told before.
+    Commands(Vec<SlashCommand>),
 }
 
 /// A piece of streaming text, shown before it is committed: a courtesy, never state.

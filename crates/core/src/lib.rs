@@ -22,6 +22,7 @@ pub mod provider;
 pub mod queue;
 pub mod recap;
 pub mod refusal;
+pub mod slash;
 pub mod summary;
 pub mod time;
 

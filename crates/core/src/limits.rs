@@ -9,6 +9,10 @@ pub const FORK_ITEMS_MAX: usize = 500;
 pub const FORK_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes of an agent's own id of the end of a turn.
 pub const MARK_BYTES_MAX: usize = 128;
+/// Commands of an agent that one chat keeps; further ones are written all the same, but not proposed.
+pub const COMMANDS_MAX: usize = 200;
+/// Characters of the name of such a command.
+pub const COMMAND_NAME_CHARS_MAX: usize = 100;
 /// Bytes (UTF-8) of a message's text.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Characters (Unicode scalar values) of a title.

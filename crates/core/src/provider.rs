@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{FrameNo, MessageId};
 use crate::item::{Body, Field, ItemKind, Role};
+use crate::slash::SlashCommand;
 
 /// The agent's own session id: a root that a resume keeps and a leaf that moves on. Another root
 /// means a fork.
@@ -444,6 +445,11 @@ pub enum ProviderEvent {
     EffortsTold {
         /// All of them.
         efforts: Vec<String>,
+    },
+    /// The agent has these commands for its users, and no others.
+    CommandsTold {
+        /// At most `COMMANDS_MAX`.
+        commands: Vec<SlashCommand>,
     },
     /// The agent takes a setting only when it is started.
     SettingDeferred,

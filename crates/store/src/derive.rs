@@ -219,7 +219,8 @@ pub(crate) fn text_of(unit: &Unit, message: holdfast_core::ids::MessageId) -> Op
         Row::ItemBody { .. }
         | Row::ItemText { .. }
         | Row::ItemDated { .. }
-        | Row::ItemClosed { .. } => None,
+        | Row::ItemClosed { .. }
+        | Row::Commands(_) => None,
     })
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
+use holdfast_core::slash::SlashCommand;
 use holdfast_core::time::Micros;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -99,6 +100,9 @@ pub trait Store: Journal {
     fn attachments(&self, chat: ChatId) -> Answer<Vec<AttachmentRow>>;
     /// One prompt.
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>>;
+    /// The commands that the chat's agent told last; before it told any, those that another chat's with
+    /// the same agent and directory did.
+    fn commands(&self, chat: ChatId) -> Answer<Vec<SlashCommand>>;
     /// What is allowed for good, in the order in which it was.
     fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>>;
     /// One task.

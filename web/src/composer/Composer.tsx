@@ -12,6 +12,7 @@ import { AttachButton, BesideList, takesFiles } from "./Attach.tsx";
 import { idsOf, putBack, takeKept, useBeside } from "./attached.ts";
 import { accepted, emptied, keepText, useDraft } from "./kept.ts";
 import { Refusal } from "./Refusal.tsx";
+import { SlashList, useSlash } from "./SlashList.tsx";
 
 type Way = "queue" | "steer" | "interrupt";
 
@@ -31,6 +32,7 @@ export function Composer({ row }: { row: Row }) {
   const failed = files.some((one) => one.state.at === "failed");
   const kept = files.every((one) => one.state.at === "kept");
   const ready = kept && (text.trim() !== "" || files.length > 0);
+  const slash = useSlash(row.id, text, (changed) => keepText(row.id, changed));
   const submit = () => {
     if (!ready) return;
     emptied(row.id);
@@ -47,23 +49,26 @@ export function Composer({ row }: { row: Row }) {
         </p>
       )}
       <form
-        className="rounded-xl border border-edge bg-raised shadow-xs outline-brand focus-within:border-brand has-[textarea:focus-visible]:outline-1"
+        className="relative rounded-xl border border-edge bg-raised shadow-xs outline-brand focus-within:border-brand has-[textarea:focus-visible]:outline-1"
         {...takesFiles(row.id)}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
       >
+        <SlashList slash={slash} />
         <BesideList chat={row.id} files={files} />
         <textarea
           ref={area}
           rows={1}
           aria-label={t("composer.label")}
           aria-describedby={hint}
+          {...slash.aria}
           placeholder={t("composer.placeholder", { agent: row.agent })}
           value={text}
           onChange={(event) => keepText(row.id, event.target.value)}
           onKeyDown={(event) => {
+            if (slash.onKey(event)) return;
             if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
             event.preventDefault();
             submit();
@@ -73,7 +78,7 @@ export function Composer({ row }: { row: Row }) {
         <div className="flex flex-wrap items-center justify-end gap-2 px-2 pb-2">
           <AttachButton chat={row.id} />
           <p id={hint} className="mr-auto hidden pl-2 text-xs text-soft sm:block">
-            {failed ? t("attach.failed") : t("composer.hint")}
+            {failed ? t("attach.failed") : slash.follows || t("composer.hint")}
           </p>
           {busy && ready && (
             <select

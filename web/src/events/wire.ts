@@ -8,6 +8,7 @@ type Schemas = components["schemas"];
 
 export type Action = Schemas["Action"];
 export type Agent = Schemas["Agent"];
+export type AgentCommand = Schemas["AgentCommand"];
 export type Answered = Schemas["PromptAnswer"];
 export type Attachment = Schemas["Attachment"];
 export type Call = Schemas["ToolCall"];

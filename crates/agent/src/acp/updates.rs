@@ -3,6 +3,7 @@
 use holdfast_core::item::{Body, ItemKind, PlanEntry, Role};
 use holdfast_core::limits::{TITLE_CHARS_MAX, cut, label};
 use holdfast_core::provider::{ProviderEvent, TaskEnd, TaskKind};
+use holdfast_core::slash::SlashCommand;
 use serde_json::value::RawValue;
 
 use super::calls::{Known, Owner};
@@ -21,7 +22,9 @@ const PLAN_STATE_CHARS_MAX: usize = 32;
 
 /// Updates that say nothing that this codec keeps: menus, choices and counters.
 const QUIET_UPDATES: &[&str] =
-    &["available_commands_update", "config_option_update", "current_mode_update", "usage_update"];
+    &[COMMANDS, "config_option_update", "current_mode_update", "usage_update"];
+/// The update that tells what can be written after a slash.
+const COMMANDS: &str = "available_commands_update";
 /// Notifications of vendors that say nothing that this codec keeps. codex-acp tells which account
 /// it uses.
 const QUIET_NOTIFICATIONS: &[&str] = &["_auth/status_update", "elicitation/complete"];
@@ -50,6 +53,10 @@ impl State {
             return self.unrecognised("unknown_update", line.0, out);
         };
         if !self.stands() {
+            // Some agents tell it before they say that a session is back.
+            if kind == COMMANDS {
+                commands(told.update, out);
+            }
             return self.history(&kind, told.update);
         }
         match told.session.as_deref() {
@@ -93,6 +100,7 @@ impl State {
                 }
             }
             "subagent_update" => self.subagent(update, out),
+            COMMANDS => commands(update, out),
             quiet if QUIET_UPDATES.contains(&quiet) => {}
             _ => self.unrecognised("unknown_update", line.0, out),
         }
@@ -212,6 +220,18 @@ impl State {
         };
         self.tasks.ended(&id, how, out);
     }
+}
+
+/// What can be written after a slash. An update without a list says nothing.
+fn commands(update: Option<&RawValue>, out: &mut Vec<ProviderEvent>) {
+    let told: wire::Commands<'_> = wire::read(update).unwrap_or_default();
+    let Some(list) = told.commands else { return };
+    let each = list.each::<wire::Command>().filter_map(|told| {
+        let hint = told.input.and_then(|input| input.hint);
+        let (name, description) = (told.name?, told.description.unwrap_or_default());
+        SlashCommand::told(&name, &description, &hint.unwrap_or_default())
+    });
+    out.push(ProviderEvent::CommandsTold { commands: SlashCommand::distinct(each) });
 }
 
 /// The kind that `_holdfast/task` names.

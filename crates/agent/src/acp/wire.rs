@@ -158,6 +158,16 @@ wire! {
     SessionInfo { title: Text }
 }
 wire! {
+    Commands<'a> { commands as "availableCommands": Option<List<'a>> }
+}
+wire! {
+    /// What a person can write after a slash.
+    Command { name: Text, description: Text, input: Option<CommandInput> }
+}
+wire! {
+    CommandInput { hint: Text }
+}
+wire! {
     /// codex-acp: a subagent with a session of its own.
     Subagent<'a> {
         session as "sessionId": Text,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::command::BYPASS;
+use super::system::commands;
 use super::wire;
 use super::{Line, SESSION_ID_BYTES_MAX, Stage, State, read};
 use crate::codec::SessionSpec;
@@ -247,6 +248,7 @@ impl State {
             self.control.effort = None;
             self.control.passed_over(&effort, None, out);
         }
+        commands(told.commands.as_ref(), out);
     }
 
     fn handle(&self) -> Handle {

@@ -3,6 +3,7 @@
 use holdfast_core::item::Notice;
 use holdfast_core::limits::{TITLE_CHARS_MAX, cut};
 use holdfast_core::provider::ProviderEvent;
+use holdfast_core::slash::SlashCommand;
 use serde_json::value::RawValue;
 
 use super::wire;
@@ -40,6 +41,7 @@ impl State {
                 self.blocks.compacted(text, &mut self.ordinals, out);
             }
             "api_retry" => self.retries(&told, out),
+            "commands_changed" => commands(told.commands.as_ref(), out),
             // Words of the CLI for the person.
             "informational"
             | "notification"
@@ -67,7 +69,6 @@ impl State {
             | "files_persisted"
             | "plugin_install"
             | "memory_recall"
-            | "commands_changed"
             | "control_request_progress"
             | "worker_shutting_down" => {}
             _ => self.unrecognised("unknown_system_frame", line.0, out),
@@ -96,6 +97,17 @@ impl State {
             }
         }
     }
+}
+
+/// What a person can write after a slash; without a list nothing is said of it.
+pub(super) fn commands(told: Option<&wire::List<'_>>, out: &mut Vec<ProviderEvent>) {
+    let Some(list) = told else { return };
+    let each = list.each::<wire::Command>().filter_map(|told| {
+        let (description, hint) =
+            (told.description.unwrap_or_default(), told.hint.unwrap_or_default());
+        SlashCommand::told(&told.name?, &description, &hint)
+    });
+    out.push(ProviderEvent::CommandsTold { commands: SlashCommand::distinct(each) });
 }
 
 fn compacted(told: Option<&wire::Compaction<'_>>) -> String {

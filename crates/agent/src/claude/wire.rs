@@ -90,11 +90,15 @@ wire! {
 }
 wire! {
     /// The answer to `initialize`.
-    Initialized<'a> { mode as "current_permission_mode": Text, models: Option<List<'a>> }
+    Initialized<'a> { mode as "current_permission_mode": Text, models: Option<List<'a>>, commands: Option<List<'a>> }
 }
 wire! {
     /// A model that the CLI offers.
     Model<'a> { efforts as "supportedEffortLevels": Option<List<'a>> }
+}
+wire! {
+    /// What a person can write after a slash.
+    Command { name: Text, description: Text, hint as "argumentHint": Text }
 }
 wire! {
     /// The answers to `interrupt`, `set_model` and `set_permission_mode`.
@@ -114,6 +118,7 @@ wire! {
         compaction as "compact_metadata": Option<Compaction<'a>>,
         message: Text,
         text: Text,
+        commands: Option<List<'a>>,
     }
 }
 wire! {

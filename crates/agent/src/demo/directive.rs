@@ -93,8 +93,21 @@ impl BackgroundKind {
     }
 }
 
+/// What can be written after a slash instead, for a whole message: name, what it does, and what
+/// follows. Each is the directive of its name.
+pub(super) const COMMANDS: [(&str, &str, Option<&str>); 2] = [
+    ("count", "How many messages this session has seen", None),
+    ("say", "Says it back, in several pieces", Some("TEXT")),
+];
+
 /// The directives of a user's own text, in order; empty where it has none.
 pub(super) fn parse(text: &str) -> Vec<Directive> {
+    if let Some(written) = text.trim().strip_prefix('/') {
+        let name = written.split_whitespace().next().unwrap_or_default();
+        if COMMANDS.iter().any(|(known, ..)| *known == name) {
+            return read(written).into_iter().collect();
+        }
+    }
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find("[[") {

@@ -2,7 +2,8 @@
 //!
 //! It does what the user's text tells it to do, so that every feature of a host can be seen and
 //! every misbehaviour of an agent can be brought about. The directives are described at
-//! [`directive::Directive`]; text without any directive is echoed. Told to
+//! [`directive::Directive`]; text without any directive is echoed. `/count` and `/say TEXT` are its
+//! [commands](directive::COMMANDS), told after a session was opened. Told to
 //! carry on with what was stopped, it goes on where its own store says that it was ([`left`]).
 //!
 //! Beside ACP it speaks two extensions:

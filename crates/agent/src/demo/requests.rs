@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Forms};
+use super::directive;
 use super::evidence::LOGGED_LINE_BYTES_MAX;
 use super::left::Left;
 use super::lock;
@@ -85,7 +86,10 @@ fn take(agent: &Arc<Agent>, line: &[u8]) {
     let params = message.get("params").unwrap_or(&Value::Null);
     match (message.get("method").and_then(Value::as_str), id) {
         (Some(method), Some(id)) => match request(agent, id, method, params) {
-            Ok(Reply::Now(result)) => agent.out.result(id, &result),
+            Ok(Reply::Now(result)) => {
+                agent.out.result(id, &result);
+                announce(agent, method, params, &result);
+            }
             Ok(Reply::ByTurn) => {}
             Err(refusal) => agent.out.error(id, refusal.code, &refusal.message),
         },
@@ -107,6 +111,23 @@ fn request(agent: &Arc<Agent>, id: &Value, method: &str, params: &Value) -> Resu
         "session/prompt" => prompt(agent, id, params),
         "_holdfast/task_stop" => stop_task(agent, params).map(Reply::Now),
         _ => Err(Refusal::new(METHOD_NOT_FOUND, format!("method not found: {method}"))),
+    }
+}
+
+/// Tells the commands of a session that was just opened.
+fn announce(agent: &Agent, method: &str, params: &Value, result: &Value) {
+    let session = match method {
+        "session/new" | "session/fork" => result.get("sessionId"),
+        "session/load" | "session/resume" => params.get("sessionId"),
+        _ => None,
+    };
+    if let Some(session) = session.and_then(Value::as_str) {
+        let told = directive::COMMANDS.map(|(name, description, hint)| {
+            let input = hint.map_or(Value::Null, |hint| json!({ "hint": hint }));
+            json!({ "name": name, "description": description, "input": input })
+        });
+        let update = "available_commands_update";
+        agent.out.update(session, &json!({ "sessionUpdate": update, "availableCommands": told }));
     }
 }
 

@@ -1,8 +1,11 @@
 //! Turns, tools and what is asked, as the API shows them.
 
+use std::fs;
+
 use holdfast_testkit::claude::bash;
+use holdfast_testkit::host::TestHost;
 use holdfast_testkit::scripted::one_by_one;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::lab::{Lab, VERSIONS, choose, transcript, turns};
 
@@ -98,4 +101,40 @@ fn host_agent_and_model_need_and_ask_nothing_but_loopback() {
         "talks::it_talks_runs_what_is_allowed_and_stops_when_told",
     ]);
     assert!(asked.len() > 5, "the connections were seen: {asked:?}");
+}
+
+/// A command of the project's own, as the CLI reads it.
+const GREET: &str = "---\ndescription: Greets somebody\nargument-hint: NAME\n---\n[[say greeted]] Greet $ARGUMENTS.\n";
+
+#[test]
+fn its_commands_are_listed_also_when_no_agent_runs_and_reach_the_model_as_it_makes_them() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let folder = lab.place.work_dir().join(".claude/commands");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("greet.md"), GREET).unwrap();
+        let host = lab.place.start();
+        let chat = host.open_with("claude");
+        let listed = |host: &TestHost<'_>, chat: &str| {
+            host.get(&format!("/chats/{chat}/commands"))["items"].as_array().unwrap().clone()
+        };
+        assert_eq!(listed(&host, &chat), [Value::Null; 0], "no agent of this place has run");
+        let message = host.send(&chat, "/greet Ada");
+        host.wait_message(&chat, &message, "settled");
+        let told = lab.told();
+        assert!(told.iter().any(|said| said.contains("Greet Ada.")), "{told:?}");
+        let commands = listed(&host, &chat);
+        let named = |name: &str| commands.iter().find(|it| it["name"] == name).cloned();
+        let greet = named("greet").unwrap_or_else(|| panic!("{commands:#?}"));
+        assert!(greet["description"].as_str().unwrap().starts_with("Greets somebody"), "{greet}");
+        assert_eq!(greet["hint"], "NAME");
+        assert!(named("compact").is_some(), "{commands:#?}");
+        host.kill_everything();
+
+        let host = lab.place.start();
+        assert_eq!(listed(&host, &chat), commands);
+        let other = host.open_with("claude");
+        assert_eq!(listed(&host, &other), commands, "what was told last in this directory");
+        host.stop();
+    }
 }

@@ -4,6 +4,7 @@
 mod agents;
 mod attachments;
 mod chats;
+mod commands;
 mod document;
 mod drafts;
 mod environment;
@@ -108,6 +109,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(attachments::bytes, attachments::remove))
         .routes(routes!(turns::list))
         .routes(routes!(prompts::answer))
+        .routes(routes!(commands::list))
         .routes(routes!(grants::list))
         .routes(routes!(grants::end))
         .routes(routes!(tasks::stop))

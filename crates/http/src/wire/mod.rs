@@ -5,6 +5,7 @@
 pub(crate) mod agent;
 pub(crate) mod attachment;
 pub(crate) mod change;
+pub(crate) mod command;
 pub(crate) mod environment;
 pub(crate) mod grant;
 pub(crate) mod host;

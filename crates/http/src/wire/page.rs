@@ -8,6 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::wire::agent::Agent;
 use crate::wire::attachment::Kept;
+use crate::wire::command::AgentCommand;
 use crate::wire::grant::Grant;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
@@ -31,6 +32,8 @@ pub(crate) type AgentPage = Page<Agent>;
 pub(crate) type RowPage = Page<Row>;
 /// A page of a transcript.
 pub(crate) type ItemPage = Page<Item, u64>;
+/// The commands of a chat's agent.
+pub(crate) type AgentCommandPage = Page<AgentCommand>;
 /// What is allowed for good in a chat.
 pub(crate) type GrantPage = Page<Grant>;
 /// A page of the sessions that an agent keeps itself.

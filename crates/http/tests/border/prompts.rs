@@ -2,6 +2,7 @@
 
 use holdfast_core::ids::ChatId;
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, ProviderEvent, Question};
+use holdfast_core::slash::SlashCommand;
 use serde_json::{Value, json};
 
 use crate::client::Border;
@@ -179,4 +180,25 @@ async fn a_formless_answer_to_a_prompt_that_is_over_says_so() {
     }
     let (_, lost) = answer(&border, answered, "d", json!({})).await;
     assert_eq!(lost["winner"]["device"], "phone");
+}
+
+#[tokio::test]
+async fn the_commands_of_an_agent_are_listed_as_it_told_them_last() {
+    let border = Border::new();
+    let got = border.post("/api/v1/chats", json!({"agent": "demo", "message": "a"})).await;
+    let chat = got.json()["id"].as_str().unwrap().parse().unwrap();
+    let path = format!("/api/v1/chats/{chat}/commands");
+    assert_eq!(border.get(&path).await, json!({ "items": [], "next": null }));
+    takes(&border.host, chat).await;
+    for names in [vec!["old"], vec!["review", "plan"]] {
+        let told = names.iter().filter_map(|name| SlashCommand::told(name, "It looks.", "[file]"));
+        let commands = told.collect();
+        border.host.says(chat, ProviderEvent::CommandsTold { commands }).await;
+    }
+    let command =
+        |name: &str| json!({ "name": name, "description": "It looks.", "hint": "[file]" });
+    let items = [command("review"), command("plan")];
+    assert_eq!(border.get(&path).await, json!({ "items": items, "next": null }));
+    let gone = "/api/v1/chats/chat_0123456789abcdef0123456789abcdef/commands";
+    assert_eq!(border.call("GET", gone, "").await.json()["code"], "chat_not_found");
 }

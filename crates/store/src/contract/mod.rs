@@ -124,7 +124,8 @@ contract! {
         an_answer_has_a_life,
         the_end_of_an_attempt_ends_what_it_had_going,
         turns_are_listed_backwards,
-        grants_are_kept_until_they_end;
+        grants_are_kept_until_they_end,
+        commands_are_the_chats_own_or_its_places;
     chats:
         a_slot_belongs_to_one_open_chat,
         a_slot_moves_within_one_group,

@@ -5,6 +5,7 @@ use holdfast_core::frame::Answer;
 use holdfast_core::ids::{FrameNo, GrantId, ItemId, PromptId, TaskId, TurnId};
 use holdfast_core::item::{Body, ItemKind, Row};
 use holdfast_core::provider::{Asked, PromptKind, PromptOption, TaskEnd, TaskKind, TurnEnd, Usage};
+use holdfast_core::slash::SlashCommand;
 
 use super::{Backend, Pen};
 use crate::{AnswerLife, CommitError, PromptStatus, What};
@@ -181,4 +182,66 @@ pub(super) async fn grants_are_kept_until_they_end(mut b: impl Backend) {
     }
     pen.put([Fact::ChatDeleted]).await;
     assert_eq!(b.store().grants(pen.id).await.unwrap(), []);
+}
+
+pub(super) async fn commands_are_the_chats_own_or_its_places(mut b: impl Backend) {
+    let told = |names: &[&str]| {
+        let each = names.iter().filter_map(|name| SlashCommand::told(name, "does it", "[file]"));
+        SlashCommand::distinct(each)
+    };
+    let mut pens = Vec::new();
+    for n in 1..=4 {
+        pens.push(Pen::new(b.store(), n));
+    }
+    let opened = |agent: &str, cwd: &str| Fact::ChatOpened {
+        agent: agent.to_owned(),
+        cwd: cwd.to_owned(),
+        project: None,
+        title: None,
+        slot: None,
+        model: None,
+        mode: None,
+    };
+    let places = [("demo", "/a"), ("demo", "/a"), ("demo", "/b"), ("other", "/a")];
+    for (pen, (agent, cwd)) in pens.iter_mut().zip(places) {
+        pen.put([opened(agent, cwd)]).await;
+    }
+    let all = async |b: &dyn Fn() -> std::sync::Arc<dyn crate::Store>| {
+        let mut all = Vec::new();
+        for n in 1..=4 {
+            let kept = b().commands(super::pen::chat_id(n)).await.unwrap();
+            all.push(kept.into_iter().map(|one| one.name).collect::<Vec<_>>().join(" "));
+        }
+        all
+    };
+    assert_eq!(all(&|| b.store()).await, ["", "", "", ""]);
+    let [first, second, ..] = &mut pens[..] else { unreachable!() };
+    first.write([], [Row::Commands(told(&["one"]))]).await;
+    assert_eq!(all(&|| b.store()).await, ["one", "one", "", ""]);
+    second.write([], [Row::Commands(told(&["two"]))]).await;
+    first.write([], [Row::Commands(told(&["three", "four"]))]).await;
+    // A third chat of the place would get the newest word.
+    let mut third = Pen::new(b.store(), 5);
+    third.put([opened("demo", "/a")]).await;
+    for _ in 0..2 {
+        assert_eq!(all(&|| b.store()).await, ["three four", "two", "", ""]);
+        let whole = b.store().commands(third.id).await.unwrap();
+        assert_eq!(whole, told(&["three", "four"]));
+        b.reopen();
+    }
+    for pen in [first, second, &mut third] {
+        pen.store = b.store();
+    }
+    // That there are none any more is an answer too.
+    let [first, second, ..] = &mut pens[..] else { unreachable!() };
+    second.write([], [Row::Commands(Vec::new())]).await;
+    assert_eq!(all(&|| b.store()).await, ["three four", "", "", ""]);
+    assert_eq!(b.store().commands(third.id).await.unwrap(), []);
+    second.put([Fact::ChatDeleted]).await;
+    // What comes after it is nothing that is kept.
+    second.write([], [Row::Commands(told(&["five"]))]).await;
+    assert_eq!(b.store().commands(second.id).await.unwrap(), []);
+    assert_eq!(b.store().commands(third.id).await.unwrap(), told(&["three", "four"]));
+    first.put([Fact::ChatDeleted]).await;
+    assert_eq!(b.store().commands(third.id).await.unwrap(), []);
 }

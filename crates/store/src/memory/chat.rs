@@ -9,6 +9,7 @@ use holdfast_core::head::{Head, Life};
 use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, TaskId, TurnId};
 use holdfast_core::item::{Body, Field, ItemKind, Role};
 use holdfast_core::offer::Failure;
+use holdfast_core::slash::SlashCommand;
 use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 
@@ -61,6 +62,8 @@ pub(super) struct StoredChat {
     pub(super) offer: Option<OfferRow>,
     pub(super) failure: Option<(Failure, Micros)>,
     pub(super) drafts: BTreeMap<String, Draft>,
+    /// What its agent's commands are, and the number of the word that told it among all such.
+    pub(super) commands: (u64, Vec<SlashCommand>),
     /// What is attached, in the order in which it came.
     pub(super) attachments: Vec<AttachmentRow>,
 }
@@ -91,6 +94,7 @@ impl StoredChat {
             offer: None,
             failure: None,
             drafts: BTreeMap::new(),
+            commands: (0, Vec::new()),
             attachments: Vec::new(),
         }
     }

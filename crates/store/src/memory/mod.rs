@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
+use holdfast_core::slash::SlashCommand;
 use holdfast_core::time::Micros;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -138,6 +139,9 @@ impl Store for Memory {
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask(|store| store.prompt(chat, prompt))
+    }
+    fn commands(&self, chat: ChatId) -> Answer<Vec<SlashCommand>> {
+        self.ask(|store| store.commands(chat))
     }
     fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>> {
         self.ask(|store| store.grants(chat))

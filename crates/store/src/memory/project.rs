@@ -480,6 +480,7 @@ fn delete(chat: &mut StoredChat, touched: &mut Touched) {
     chat.queue.clear();
     chat.drafts.clear();
     chat.grants.clear();
+    chat.commands = (0, Vec::new());
     if chat.offer.take().is_some() {
         touched.add(What::Offer);
     }
@@ -542,6 +543,12 @@ fn apply_row(
             if !here.closed {
                 here.closed = true;
                 touched.add(What::Item(*item));
+            }
+        }
+        // Which of several chats told last is known to the store, which numbers them.
+        Row::Commands(commands) => {
+            if chat.head.life != Life::Deleted {
+                chat.commands.1.clone_from(commands);
             }
         }
     }

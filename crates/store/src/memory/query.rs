@@ -9,6 +9,7 @@ use holdfast_core::head::{Aside, Chat, Life, Queued};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::{Body, Field};
 use holdfast_core::limits::PAGE_ITEMS_MAX;
+use holdfast_core::slash::SlashCommand;
 
 use super::chat::{Item, StoredChat};
 use super::store::MemoryStore;
@@ -262,6 +263,21 @@ impl MemoryStore {
     #[must_use]
     pub fn grants(&self, chat: ChatId) -> Vec<GrantRow> {
         self.here(chat).map(|chat| chat.grants.values().cloned().collect()).unwrap_or_default()
+    }
+
+    #[must_use]
+    pub fn commands(&self, chat: ChatId) -> Vec<SlashCommand> {
+        let Some(here) = self.here(chat) else { return Vec::new() };
+        if here.commands.0 > 0 {
+            return here.commands.1.clone();
+        }
+        let (agent, cwd) = (&here.summary.agent, &here.summary.cwd);
+        let told = self.chats.values().filter(|chat| {
+            chat.commands.0 > 0 && chat.summary.agent == *agent && chat.summary.cwd == *cwd
+        });
+        told.max_by_key(|chat| chat.commands.0)
+            .map(|chat| chat.commands.1.clone())
+            .unwrap_or_default()
     }
 
     #[must_use]

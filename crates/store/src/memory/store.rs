@@ -8,6 +8,7 @@ use std::sync::Arc;
 use holdfast_core::fact::Fact;
 use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, Seq};
+use holdfast_core::item::Row;
 use holdfast_core::limits::DRAFT_BYTES_MAX;
 use holdfast_core::time::Micros;
 use uuid::Uuid;
@@ -136,6 +137,11 @@ impl MemoryStore {
             }
         }
         project::apply(&mut chat, unit, &mut touched)?;
+        let told = unit.rows.iter().any(|row| matches!(row, Row::Commands(_)));
+        if told && chat.head.life != Life::Deleted {
+            chat.commands.0 =
+                self.chats.values().map(|chat| chat.commands.0).max().unwrap_or(0) + 1;
+        }
         if was.map(|was| counted(&was.summary)).unwrap_or_default() != counted(&chat.summary) {
             touched.add(What::Counts);
         }

@@ -25,7 +25,7 @@ const READER_CACHE_KIB: i64 = 2 * 1024;
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
 /// The scripts that lead from each version of the schema to the next.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
@@ -33,6 +33,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("schema/005.sql"),
     include_str!("schema/006.sql"),
     include_str!("schema/007.sql"),
+    include_str!("schema/008.sql"),
 ];
 
 /// Why a store could not be opened.

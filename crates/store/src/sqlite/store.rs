@@ -5,6 +5,7 @@ use std::ops::Range;
 use holdfast_core::fork::{ForkedFile, TurnPlace};
 use holdfast_core::ids::{AttachmentId, ChatId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
 use holdfast_core::item::Field;
+use holdfast_core::slash::SlashCommand;
 use holdfast_core::time::Micros;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
@@ -171,6 +172,9 @@ impl Store for Sqlite {
     }
     fn prompt(&self, chat: ChatId, prompt: PromptId) -> Answer<Option<PromptRow>> {
         self.ask_here(chat, move |db, key| read::prompt(db, key, prompt))
+    }
+    fn commands(&self, chat: ChatId) -> Answer<Vec<SlashCommand>> {
+        self.ask_here(chat, read::commands)
     }
     fn grants(&self, chat: ChatId) -> Answer<Vec<GrantRow>> {
         self.ask_here(chat, read::grants)

@@ -1,5 +1,7 @@
 //! What becomes an item, a title, a task.
 
+use holdfast_core::slash::SlashCommand;
+
 use super::*;
 
 fn say(id: &str, text: &str) -> String {
@@ -158,5 +160,26 @@ fn what_ends_with_a_turn_is_told_before_its_end_and_not_again() {
         assert_eq!(words(&chat.line(runs)), "task 1 Command l\n");
         assert_eq!(words(&chat.line(reply)), told);
         assert_eq!(chat.line(done), []);
+    }
+}
+
+#[test]
+fn what_can_be_written_after_a_slash_is_told_also_before_the_session_stands() {
+    let update = |list: &str| {
+        format!(
+            r#"{{"method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"available_commands_update"{list}}}}}}}"#
+        )
+    };
+    let told = update(
+        r#","availableCommands":[{"name":"review","description":"Looks","input":{"hint":"[file]"}},{"name":"/plan","input":null},{"name":"plan"},{"description":"no name"},7]"#,
+    );
+    let command = |name, description, hint| SlashCommand::told(name, description, hint).unwrap();
+    let commands = vec![command("review", "Looks", "[file]"), command("plan", "", "")];
+    let (mut early, _) = Chat::starting(&spec());
+    for chat in [&mut early, &mut Chat::ready()] {
+        assert_eq!(chat.line(&told), [ProviderEvent::CommandsTold { commands: commands.clone() }]);
+        let none = ProviderEvent::CommandsTold { commands: Vec::new() };
+        assert_eq!(chat.line(&update(r#","availableCommands":[]"#)), [none]);
+        assert_eq!(chat.line(&update("")), []);
     }
 }

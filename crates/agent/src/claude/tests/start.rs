@@ -144,3 +144,17 @@ fn an_effort_that_it_does_not_know_is_refused_for_it() {
     let told = chat.line(&knows);
     assert!(told.ends_with(&format!("{refused}effort \n")), "{told}");
 }
+
+#[test]
+fn what_can_be_written_after_a_slash_is_told_with_the_start_and_when_it_changes() {
+    let mut chat = Chat::started(&spec());
+    let list = r#""commands":[{"name":"review","description":"Looks","argumentHint":"[file]"},{"name":"compact","description":"Shortens","argumentHint":"","builtin":true},{"description":"no name"}]"#;
+    let initialized = format!(
+        r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"holdfast-1","response":{{{list}}}}}}}"#
+    );
+    let told = chat.line(&initialized);
+    assert!(told.ends_with("commands review compact\n"), "{told}");
+    let changed = r#"{"type":"system","subtype":"commands_changed","commands":[{"name":"x"}]}"#;
+    assert_eq!(chat.line(changed), "commands x\n");
+    assert_eq!(chat.line(r#"{"type":"system","subtype":"commands_changed"}"#), "");
+}

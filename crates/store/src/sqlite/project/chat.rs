@@ -3,6 +3,8 @@
 use holdfast_core::fact::Fact;
 use holdfast_core::head::Life;
 use holdfast_core::ids::{ChatId, Seq};
+use holdfast_core::slash::SlashCommand;
+use holdfast_core::summary::Summary;
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
@@ -184,15 +186,26 @@ impl Projection<'_> {
                 self.delete_messages()?;
                 self.drop_offer()?;
                 self.drop_failure()?;
-                for sql in
-                    ["DELETE FROM drafts WHERE chat = ?", "DELETE FROM grants WHERE chat = ?"]
-                {
-                    self.db.prepare_cached(sql)?.execute([self.key])?;
+                for table in ["drafts", "grants", "commands"] {
+                    let sql = format!("DELETE FROM {table} WHERE chat = ?");
+                    self.db.prepare_cached(&sql)?.execute([self.key])?;
                 }
                 self.touched.add(What::Removed);
             }
             _ => {}
         }
+        Ok(())
+    }
+    /// Keeps what the agent's commands are; the newest word of all has the highest number. Nothing is
+    /// kept for a chat that is deleted.
+    pub(super) fn commands(&self, commands: &[SlashCommand]) -> Result<(), Fail> {
+        if self.unit.head.life == Life::Deleted {
+            return Ok(());
+        }
+        let Summary { agent, cwd, .. } = &self.unit.summary;
+        let sql = "INSERT OR REPLACE INTO commands (chat, agent, cwd, body) VALUES (?, ?, ?, ?)";
+        let body = serde_json::to_string(commands)?;
+        self.db.prepare_cached(sql)?.execute(params![self.key, agent, cwd, body])?;
         Ok(())
     }
 }

@@ -195,6 +195,7 @@ impl Projection<'_> {
             Row::ItemText { item, field, at, text } => self.item_text(*item, *field, *at, text),
             Row::ItemDated { item, at } => self.item_dated(*item, *at),
             Row::ItemClosed { item } => self.item_closed(*item),
+            Row::Commands(commands) => self.commands(commands),
         }
     }
 

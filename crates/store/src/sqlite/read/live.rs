@@ -2,6 +2,7 @@
 
 use holdfast_core::fork::TurnPlace;
 use holdfast_core::ids::{GrantId, ItemId, MessageId, PromptId, Seq, TaskId, TurnId};
+use holdfast_core::slash::SlashCommand;
 use holdfast_core::time::Micros;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
@@ -47,6 +48,24 @@ fn read_turn(row: &Row<'_>) -> Result<TurnRow, Fail> {
         started_at: Micros(row.get(3)?),
         ended,
     })
+}
+
+/// What the agent's commands are; before it told any, what one like it told last in the same directory.
+pub(in crate::sqlite) fn commands(db: &Connection, key: &[u8]) -> Result<Vec<SlashCommand>, Fail> {
+    let sql = "SELECT body FROM commands WHERE chat = ?";
+    let own: Option<String> =
+        db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()?;
+    let told = match own {
+        Some(body) => Some(body),
+        None => {
+            let sql = "SELECT body FROM commands
+                WHERE agent = (SELECT summary ->> '$.agent' FROM chats WHERE chat = ?1)
+                    AND cwd = (SELECT summary ->> '$.cwd' FROM chats WHERE chat = ?1)
+                ORDER BY n DESC LIMIT 1";
+            db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()?
+        }
+    };
+    Ok(told.map(|body| serde_json::from_str(&body)).transpose()?.unwrap_or_default())
 }
 
 /// What is allowed for good, oldest first.

@@ -12,7 +12,7 @@ pub(super) use attachment::{attachment, attachments, files_until, of_message};
 pub(super) use chat::{by_sessions, chat, chat_by_slot, chats, counts, is_here, owing};
 pub(super) use feed::{change_bounds, changes, draft, failures, offer, offers};
 pub(super) use item::{item, item_text, items};
-pub(super) use live::{grants, prompt, task, turn, turn_place, turns};
+pub(super) use live::{commands, grants, prompt, task, turn, turn_place, turns};
 pub(super) use load::{facts, load};
 pub(super) use message::{message, queue};
 
