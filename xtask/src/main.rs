@@ -1,4 +1,4 @@
-//! The commands everyone relies on: run, test, tidy, sim, ablate, fuzz, bench, demo.
+//! The commands everyone relies on: run, test, tidy, sim, ablate, fuzz, bench, demo, real.
 //!
 //! A command is a file here with a `run` function. It prints each program it starts, so that a
 //! person can repeat any part by hand.
@@ -15,6 +15,7 @@ mod copy;
 mod demo;
 mod fuzz;
 mod openapi;
+mod real;
 mod run;
 mod setup;
 mod shell;
@@ -58,6 +59,8 @@ enum Task {
     Bench(bench::Args),
     /// Show what Holdfast keeps when processes are killed.
     Demo(demo::Args),
+    /// Play five chats with a real agent, kill everything, and show what becomes of them.
+    Real(real::Args),
 }
 
 fn main() -> ExitCode {
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Task::Openapi(args) => openapi::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Real(args) => real::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

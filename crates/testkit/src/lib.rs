@@ -16,6 +16,7 @@ pub mod client;
 pub mod codex;
 pub mod events;
 pub mod evidence;
+pub mod five;
 pub mod host;
 pub mod lines;
 pub mod loopback;

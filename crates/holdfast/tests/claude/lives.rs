@@ -5,6 +5,7 @@ use std::fs;
 
 use holdfast_pinned::{CLAUDE, Pinned};
 use holdfast_testkit::claude::bash;
+use holdfast_testkit::five::{Agent, Stage};
 use holdfast_testkit::host::TestHost;
 use holdfast_testkit::scripted::one_by_one;
 use holdfast_testkit::{proc, scenario};
@@ -235,4 +236,12 @@ fn a_fork_knows_what_came_before_also_when_its_agent_was_killed_before_its_first
         assert_ne!(lab.model.turns().last().unwrap().session, copy);
         host.stop();
     }
+}
+
+/// As `cargo xtask real --agent claude` shows it.
+#[test]
+fn five_chats_are_killed_with_everything_and_each_that_worked_is_carried_on_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_holdfast"));
+    Stage::new(program, dir.path(), Agent::Claude).play(&|_| ());
 }

@@ -1,5 +1,6 @@
 //! What kills and restarts leave.
 
+use holdfast_testkit::five::{Agent, Stage};
 use holdfast_testkit::host::TestHost;
 use holdfast_testkit::scripted::one_by_one;
 use holdfast_testkit::{codex, proc, scenario};
@@ -206,4 +207,12 @@ fn a_fork_knows_what_came_before_and_goes_its_own_way() {
     let sessions = lab.model.turns().into_iter().map(|seen| seen.session);
     assert_eq!(sessions.collect::<std::collections::BTreeSet<_>>().len(), 2);
     host.stop();
+}
+
+/// As `cargo xtask real --agent codex` shows it.
+#[test]
+fn five_chats_are_killed_with_everything_and_each_that_worked_is_carried_on_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_holdfast"));
+    Stage::new(program, dir.path(), Agent::Codex).play(&|_| ());
 }

@@ -66,7 +66,29 @@ fn started() -> (Place, Client, String) {
     let place = Place::new();
     let mut client = place.agent();
     let session = client.new_session("/");
+    told_commands(&client);
     (place, client, session)
+}
+
+/// Waits until the session's commands are told, which they are once, after its reply.
+fn told_commands(client: &Client) {
+    wait_until(ANSWER_BOUND, "the commands", || {
+        client.updates_after(0, "available_commands_update").len() == 1
+    });
+    let told = &client.updates_after(0, "available_commands_update")[0]["availableCommands"];
+    let names: Vec<&str> =
+        told.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["count", "say"]);
+}
+
+#[test]
+fn its_commands_do_what_they_say() {
+    let (_place, mut client, session) = started();
+    assert_eq!(answer(&mut client, &session, "/count"), "1");
+    assert_eq!(answer(&mut client, &session, "/say good morning"), "good morning");
+    assert_eq!(answer(&mut client, &session, " /count "), "3");
+    assert_eq!(answer(&mut client, &session, "/other"), "/other");
+    assert_eq!(answer(&mut client, &session, "/counter"), "/counter");
 }
 
 /// The text that the agent answers to one prompt, as one string.
@@ -340,8 +362,9 @@ fn a_killed_agent_knows_its_session_again() {
     let loading = client.request("session/load", load.clone());
     client.reply(loading).unwrap();
     // All of the replay precedes the reply.
+    told_commands(&client);
     let replayed = client.messages();
-    assert_eq!(replayed.last().unwrap()["id"], json!(loading));
+    assert_eq!(replayed[replayed.len() - 2]["id"], json!(loading));
     assert_eq!(client.text_after(0, USER), "first[[say begun]] [[slow 600]]");
     assert!(client.text_after(0, MESSAGE).starts_with("first"));
     assert_eq!(answer(&mut client, &session, "[[count]]"), "3");
