@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use holdfast_agent::codec::AgentKind;
 use holdfast_agent::versions;
 use holdfast_core::attachment::Attachment;
-use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, AttemptId, ChatId, MessageId};
 use holdfast_core::input::{Command, Reply};
 use holdfast_core::refusal::{Code, Refusal};
 use holdfast_core::time::Micros;
@@ -19,7 +19,7 @@ use holdfast_host::found::{self, WantedAdoption};
 use holdfast_host::{Host, clock};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host as Port,
-    HostFigures, HostInfo, Readiness, SessionInfo, SessionPage, SessionQuery, StopAgents,
+    HostFigures, HostInfo, LeftInfo, Readiness, SessionInfo, SessionPage, SessionQuery, StopAgents,
     VariableInfo, WantedChat,
 };
 use holdfast_store::blobs::Incoming;
@@ -86,6 +86,30 @@ impl Port for Border {
             configuration: self.recheck.fault(),
             readiness: if self.host.is_stopping() { Readiness::Stopping } else { Readiness::Ready },
         }
+    }
+
+    fn left(&self) -> BoxFuture<'static, Vec<LeftInfo>> {
+        let host = self.host.clone();
+        async move {
+            let left = host.left().await.into_iter().map(|(attempt, kept)| LeftInfo {
+                attempt: AttemptId::new(attempt),
+                processes: kept
+                    .into_iter()
+                    .map(|one| (one.process.process.pid, one.process.command, one.ports))
+                    .collect(),
+            });
+            left.collect()
+        }
+        .boxed()
+    }
+
+    fn end_left(&self, of: Option<AttemptId>) -> BoxFuture<'static, Vec<AttemptId>> {
+        let host = self.host.clone();
+        async move {
+            let ended = host.end_what_was_left(of.map(|attempt| attempt.uuid())).await;
+            ended.into_iter().map(AttemptId::new).collect()
+        }
+        .boxed()
     }
 
     fn figures(&self) -> HostFigures {

@@ -474,6 +474,7 @@ fn what_a_close_leaves_lives_on_until_the_host_is_stopped_with_its_agents() {
     host.wait_message(&other, &message, "settled");
     assert_eq!(host.get("/host")["damage"], json!([]));
     assert!(proc::is_alive(left));
+    assert_eq!(left_pids(&host), [left], "and says so");
     let asked = std::time::Instant::now();
     assert!(host.stop().success());
     assert!(asked.elapsed() < STOP_MAX, "{:?}", asked.elapsed());
@@ -503,4 +504,56 @@ fn what_a_person_leaves_is_not_ended_because_its_keeper_does_not_answer() {
     wait_until(PATIENCE, "the agent's end", || !proc::is_alive(agent));
     host.wait("the row", || host.chat(&chat)["status"]["process"] == "stopped");
     assert!(proc::is_alive(keeper) && proc::is_alive(left));
+}
+
+/// The pids of what the host says that closed chats left running.
+fn left_pids(host: &TestHost<'_>) -> Vec<u32> {
+    let left = host.get("/host/left")["items"].as_array().unwrap().clone();
+    let processes = left.iter().flat_map(|one| one["processes"].as_array().unwrap());
+    processes.map(|one| u32::try_from(one["pid"].as_u64().unwrap()).unwrap()).collect()
+}
+
+#[test]
+fn what_closes_leave_is_listed_and_ended_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let host = place.start();
+    let (first, second, open) = (host.open(), host.open(), host.open());
+    let mut pids = Vec::new();
+    for chat in [&first, &second, &open] {
+        pids.push(fork(&host, chat));
+        host.wait("the leftover", || {
+            host.chat(chat)["activity"]["leftovers"].as_array().unwrap().len() == 1
+        });
+    }
+    assert_eq!(left_pids(&host), [0; 0], "what an open chat has is not left");
+    for chat in [&first, &second] {
+        host.post(&format!("/chats/{chat}/close"), &json!({ "leftovers": "leave" })).ok();
+        host.wait("the row", || host.chat(chat)["status"]["process"] == "stopped");
+    }
+    let mut left = left_pids(&host);
+    left.sort_unstable();
+    let mut wanted = pids[..2].to_vec();
+    wanted.sort_unstable();
+    assert_eq!(left, wanted);
+
+    let of = |pid: u32| {
+        let left = host.get("/host/left")["items"].as_array().unwrap().clone();
+        let has = |one: &&Value| one["processes"][0]["pid"] == pid;
+        left.iter().find(has).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let id = of(pids[0]);
+    let ended = host.post("/host/left/end", &json!({ "id": id })).ok();
+    assert_eq!(ended["ended"], json!([id]));
+    assert!(!proc::is_alive(pids[0]), "it had ignored SIGTERM");
+    assert!(proc::is_alive(pids[1]) && proc::is_alive(pids[2]));
+    let again = host.post("/host/left/end", &json!({ "id": id })).ok();
+    assert_eq!(again["ended"], json!([]), "what is not there has ended");
+    let id = of(pids[1]);
+    assert_eq!(host.post("/host/left/end", &json!({})).ok()["ended"], json!([id]));
+    assert!(!proc::is_alive(pids[1]));
+    assert!(proc::is_alive(pids[2]), "an open chat keeps its own");
+    assert_eq!(left_pids(&host), [0; 0]);
+    host.wait("the traces to be cleared", || place.attempts().len() == 1);
+    assert_eq!(host.chat(&open)["status"]["process"], "running");
 }

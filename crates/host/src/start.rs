@@ -42,8 +42,8 @@ impl Host {
 
     /// The keepers that hold what people chose to leave running when they closed a chat. None where a chat
     /// that may have an attempt cannot be read.
-    pub(crate) async fn left(&self) -> Vec<AttemptDir> {
-        let found = registry::list(&self.shared.options.data_dir).unwrap_or_default();
+    pub(crate) async fn keepers_left(&self) -> Vec<AttemptDir> {
+        let found = registry::look(&self.shared.options.data_dir).unwrap_or_default();
         let mut left: Vec<AttemptDir> = found
             .into_iter()
             .filter(|dir| dir.is_alive().unwrap_or(false) && holds_leftovers(dir))
@@ -122,13 +122,15 @@ fn holds_leftovers(dir: &AttemptDir) -> bool {
     record.agent.is_some_and(|agent| !holdfast_keeper::tree::is_alive(agent))
 }
 
-/// Removes an attempt from the disk once its keeper, which was told to end, is gone.
-pub(crate) async fn remove_when_dead(dir: AttemptDir) {
+/// Removes an attempt from the disk once its keeper, which was told to end, is gone; answers whether it
+/// is.
+pub(crate) async fn remove_when_dead(dir: AttemptDir) -> bool {
     if !attempt::is_gone(&dir).await {
         tracing::warn!("the keeper of attempt {} was told to end and lives", dir.attempt());
-        return;
+        return false;
     }
     if let Err(error) = registry::remove(&dir) {
         tracing::warn!("an attempt's leftovers stay: {error}");
     }
+    true
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use holdfast_core::fact::StopWhy;
 use holdfast_core::offer::Cause;
+use holdfast_keeper::protocol::Leftover;
 use holdfast_keeper::tree;
 use holdfast_store::CommitError;
 use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::{timeout, timeout_at};
+use uuid::Uuid;
 
 use crate::actor::{Message, Prepare};
 use crate::clock;
@@ -93,16 +95,51 @@ impl Host {
     /// Ends what closed chats left running: it was left to this host. Its keepers know all of it, and are
     /// told to end it as whoever shuts a machine down would tell them.
     async fn end_left(&self) {
+        self.end_keepers(|_| true).await;
+    }
+
+    async fn end_keepers(&self, wanted: impl Fn(Uuid) -> bool) -> Vec<Uuid> {
         let mut ends = Vec::new();
-        for dir in self.left().await {
+        let left = self.keepers_left().await.into_iter();
+        for dir in left.filter(|dir| wanted(dir.attempt())) {
             let record = dir.record().ok().flatten();
             if record.is_some_and(|record| tree::terminate_keeper(&record)) {
-                ends.push(tokio::spawn(remove_when_dead(dir)));
+                ends.push((dir.attempt(), tokio::spawn(remove_when_dead(dir))));
             }
         }
-        for end in ends {
-            let _ = end.await;
+        let mut ended = Vec::new();
+        for (attempt, end) in ends {
+            if end.await.is_ok_and(|gone| gone) {
+                ended.push(attempt);
+            }
         }
+        ended
+    }
+
+    /// What closed chats left running because a person chose so, with its processes: by the attempt
+    /// that it is of. What cannot be looked at is left out.
+    pub async fn left(&self) -> Vec<(Uuid, Vec<Leftover>)> {
+        let mut left = Vec::new();
+        for dir in self.keepers_left().await {
+            let attempt = dir.attempt();
+            // It reads all of `/proc`.
+            let look = move || Some(tree::kept(&dir.record().ok()??).unwrap_or_default());
+            let kept = tokio::task::spawn_blocking(look).await.ok().flatten().unwrap_or_default();
+            if !kept.is_empty() {
+                left.push((attempt, kept));
+            }
+        }
+        left
+    }
+
+    /// Ends what was left running of this attempt, or all of it, and answers of which attempts nothing
+    /// lives any more. What is not there has ended already.
+    pub async fn end_what_was_left(&self, of: Option<Uuid>) -> Vec<Uuid> {
+        let host = self.clone();
+        // A caller who goes away does not take the end of it along.
+        let ended =
+            async move { host.end_keepers(|attempt| of.is_none_or(|of| of == attempt)).await };
+        tokio::spawn(ended).await.unwrap_or_default()
     }
 
     /// Takes no further writes and leaves the agents to their keepers.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use holdfast_core::attachment::Attachment;
 use holdfast_core::fact::Author;
-use holdfast_core::ids::{AttachmentId, ChatId, MessageId};
+use holdfast_core::ids::{AttachmentId, AttemptId, ChatId, MessageId};
 pub use holdfast_core::input::{Caller, OperationKey};
 use holdfast_core::input::{Command, Reply};
 pub use holdfast_core::item::Delta;
@@ -27,6 +27,13 @@ pub trait Host: Send + Sync + 'static {
 
     /// What the host is.
     fn info(&self) -> HostInfo;
+
+    /// What closed chats left running because a person chose so.
+    fn left(&self) -> BoxFuture<'static, Vec<LeftInfo>>;
+
+    /// Ends what was left running of this attempt, or all of it, and answers of which nothing lives any
+    /// more.
+    fn end_left(&self, of: Option<AttemptId>) -> BoxFuture<'static, Vec<AttemptId>>;
 
     /// How its work goes.
     fn figures(&self) -> HostFigures;
@@ -275,6 +282,15 @@ pub struct HostInfo {
     pub configuration: Option<String>,
     /// Whether it takes writes by now.
     pub readiness: Readiness,
+}
+
+/// What one chat left running when it was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftInfo {
+    /// The attempt that it is of.
+    pub attempt: AttemptId,
+    /// Its processes: pid, command line, TCP ports on which it listens.
+    pub processes: Vec<(u32, String, Vec<u16>)>,
 }
 
 /// How the work of a host goes.

@@ -28,6 +28,7 @@ pub mod proc;
 pub mod raw;
 pub mod scenario;
 pub mod scripted;
+pub mod servers;
 mod wait;
 
 pub use wait::wait_until;

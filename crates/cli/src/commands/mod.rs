@@ -4,6 +4,7 @@ pub mod agents;
 mod chat;
 mod dismiss;
 pub mod environment;
+mod left;
 mod offers;
 mod restart;
 mod resume;
@@ -34,6 +35,8 @@ pub enum Command {
     Resume(resume::Args),
     /// Let offers go: the chats stay, their work is not carried on.
     Dismiss(dismiss::Args),
+    /// Show what closed chats left running, or end it.
+    Left(left::Args),
     /// Stop the host, with or without its agents.
     Stop(stop::Args),
     /// Replace the host by a new one; the agents go on.
@@ -55,6 +58,7 @@ impl Command {
             Self::Offers(args) => offers::run(args, around),
             Self::Resume(args) => resume::run(args, around),
             Self::Dismiss(args) => dismiss::run(args, around),
+            Self::Left(args) => left::run(args, around),
             Self::Stop(args) => stop::run(args, around),
             Self::Restart(args) => restart::run(args, around),
             Self::Token(args) => token::run(args, around),
@@ -71,6 +75,7 @@ impl Command {
             Self::Offers(args) => &args.reach,
             Self::Resume(args) => &args.reach,
             Self::Dismiss(args) => &args.reach,
+            Self::Left(args) => &args.reach,
             Self::Stop(args) => &args.reach,
             Self::Restart(args) => &args.reach,
             Self::Token(args) => &args.reach,

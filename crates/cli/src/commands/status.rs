@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::clock::now;
+use crate::commands::left::processes;
 use crate::fault::Fault;
 use crate::prefix::short;
 use crate::reach::{Reach, Surroundings, Target, endpoint};
@@ -27,6 +28,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         }
         Target::There { url, .. } => (url.clone(), None),
     };
+    let mut left = client.get("/host/left")?;
     let counts = &host["counts"];
     let live = number(counts, "running") + number(counts, "to_check") + number(counts, "to_resume");
     let rows = if live > 0 { client.all("/chats?state=open&limit=500")? } else { Vec::new() };
@@ -37,6 +39,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
         told["pid"] = json!(here.as_ref().map(|(_, pid)| pid));
         told["data_dir"] = json!(here.as_ref().map(|(dir, _)| dir));
         told["chats"] = json!(rows);
+        told["left"] = left["items"].take();
         return out.json(&told);
     }
     let process = here.as_ref().map(|(_, pid)| format!(", pid {pid}")).unwrap_or_default();
@@ -63,6 +66,12 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
     if number(counts, "queued") > 0 {
         let queued = count(number(counts, "queued"), "message");
         facts.push(["waiting".to_owned(), format!("{queued} in queues")]);
+    }
+    let running = list(&left, "items").iter().map(|one| list(one, "processes").len() as u64);
+    let running: u64 = running.sum();
+    if running > 0 {
+        let running = processes(running);
+        facts.push(["left".to_owned(), format!("{running} of closed chats: holdfast left")]);
     }
     if let Some(wrong) = host["configuration"].as_str() {
         facts.push(["config".to_owned(), line(wrong)]);

@@ -7,6 +7,7 @@ use holdfast_testkit::claude::{
     bash, bash_in_background, monitor, schedule_wakeup, subagent, subagent_in_background,
 };
 use holdfast_testkit::scripted::{UNTIL_GO, one_by_one};
+use holdfast_testkit::servers;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, VERSIONS, transcript, turns};
@@ -169,5 +170,13 @@ fn killed_with_work_in_the_background_it_is_offered_and_restated_work_is_not_liv
         assert_eq!(asked, 4, "three replies, one continuation");
         assert!(host.stop().success());
         assert_eq!(lab.place.processes(), [0; 0]);
+    }
+}
+
+#[test]
+fn servers_that_a_tool_left_are_shown_and_end_with_the_chat_or_when_a_person_says_so() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        servers::are_shown_and_ended(lab.place.start(), |host| unasked(host, &lab), bash);
     }
 }

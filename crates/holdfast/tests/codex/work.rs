@@ -4,6 +4,7 @@ use std::fs;
 
 use holdfast_testkit::codex;
 use holdfast_testkit::scripted::{UNTIL_GO, one_by_one};
+use holdfast_testkit::servers;
 use serde_json::json;
 
 use crate::lab::{Lab, answer, calls, open, open_prompt, running, tasks, turns};
@@ -99,4 +100,11 @@ fn a_subagent_outlives_the_turn() {
     host.wait_shown(&chat, "idle");
     assert_eq!(turns(&host, &chat), ["completed"], "the chat's own agent is not woken");
     host.stop();
+}
+
+#[test]
+fn servers_that_a_tool_left_are_shown_and_end_with_the_chat_or_when_a_person_says_so() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    servers::are_shown_and_ended(host, |host| open(host, &lab, "full-access"), codex::exec);
 }

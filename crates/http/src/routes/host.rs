@@ -2,18 +2,25 @@
 
 use axum::Json;
 use axum::extract::State;
+use holdfast_core::ids::AttemptId;
 use holdfast_core::offer::{Snapshot, sentence};
+use holdfast_core::refusal::{Code, Refusal};
 use holdfast_store::ChatFilter;
 use holdfast_store::query::QUERY_ROWS_MAX;
 
 use crate::app::App;
+use crate::extract::fields::Most;
 use crate::extract::{Call, PlainBody};
 use crate::openapi::request;
 use crate::port::StopAgents;
 use crate::routes::{Answer, unread};
-use crate::wire::host::{Counts, HostState, Limits, Working, WorkingChats};
+use crate::wire::host::{Counts, HostState, Left, LeftEnded, Limits, Working, WorkingChats};
+use crate::wire::page::{LeftPage, Page};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+/// Characters of an id of what was left running.
+const LEFT_ID_CHARS_MAX: usize = 100;
 
 /// What the host is and how it is.
 #[utoipa::path(
@@ -35,6 +42,47 @@ pub(super) async fn state(State(app): State<App>) -> Answer<Json<HostState>> {
         damage,
         configuration: info.configuration,
     }))
+}
+
+/// What runs on of chats that were closed with `{"leftovers": "leave"}`. It ends with the host's agents,
+/// or by `POST /host/left/end`.
+#[utoipa::path(
+    get,
+    path = "/host/left",
+    responses((status = OK, description = "All of it.", body = LeftPage)),
+)]
+pub(super) async fn left(State(app): State<App>) -> Answer<Json<LeftPage>> {
+    Ok(Json(Page::whole(app.host.left().await.into_iter().map(Left::of).collect())))
+}
+
+request! {
+    /// What is to be ended.
+    pub(super) struct EndLeft {
+        /// The `id` of what was left by one chat; all of it where nothing is said.
+        id: Option<String>,
+    }
+}
+
+/// Ends what was left running, and answers once nothing of it lives. What is not there any more has
+/// ended already.
+#[utoipa::path(
+    post,
+    path = "/host/left/end",
+    request_body = EndLeft,
+    responses((status = OK, description = "It is ended.", body = LeftEnded)),
+)]
+pub(super) async fn end_left(
+    State(app): State<App>,
+    mut call: Call<PlainBody>,
+) -> Answer<Json<LeftEnded>> {
+    let mut fields = call.fields::<EndLeft>()?;
+    let of = fields.raw_text("id", Most::Chars(LEFT_ID_CHARS_MAX))?;
+    let of = of.map(|id| id.parse::<AttemptId>()).transpose().map_err(|_| {
+        let text = "The field id is not one that GET /host/left lists.";
+        Refusal::new(Code::InvalidField, text).field("id")
+    })?;
+    let ended = app.host.end_left(of).await;
+    Ok(Json(LeftEnded { ended: ended.iter().map(ToString::to_string).collect() }))
 }
 
 /// What becomes of the agents.

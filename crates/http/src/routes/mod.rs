@@ -87,6 +87,8 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(document::show))
         .routes(routes!(host::state))
+        .routes(routes!(host::left))
+        .routes(routes!(host::end_left))
         .routes(routes!(host::stop))
         .routes(routes!(host::restart))
         .routes(routes!(agents::list))

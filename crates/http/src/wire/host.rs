@@ -5,6 +5,7 @@ use holdfast_core::limits;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::port::LeftInfo;
 use crate::wire::ids;
 
 use crate::limits as border;
@@ -169,4 +170,41 @@ pub(crate) struct Working {
     pub(crate) title: Option<String>,
     /// What it is doing, as a sentence.
     pub(crate) text: String,
+}
+
+/// What a chat left running when it was closed, because a person chose so.
+#[derive(Serialize, ToSchema)]
+#[schema(as = LeftRunning)]
+pub(crate) struct Left {
+    /// What names it: the life of the agent that started it.
+    pub(crate) id: String,
+    /// Its processes.
+    pub(crate) processes: Vec<LeftProcess>,
+}
+
+/// A process that was left running.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeftProcess {
+    /// Its process id.
+    pid: u32,
+    /// Its command line, cut.
+    command: String,
+    /// The TCP ports that it listens on.
+    ports: Vec<u16>,
+}
+
+impl Left {
+    /// From what the host found.
+    pub(crate) fn of(left: LeftInfo) -> Self {
+        let process = |(pid, command, ports)| LeftProcess { pid, command, ports };
+        let LeftInfo { attempt, processes } = left;
+        Self { id: attempt.to_string(), processes: processes.into_iter().map(process).collect() }
+    }
+}
+
+/// What was ended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeftEnded {
+    /// Of these nothing lives any more.
+    pub(crate) ended: Vec<String>,
 }

@@ -10,6 +10,7 @@ use crate::wire::agent::Agent;
 use crate::wire::attachment::Kept;
 use crate::wire::command::AgentCommand;
 use crate::wire::grant::Grant;
+use crate::wire::host::Left;
 use crate::wire::item::Item;
 use crate::wire::row::Row;
 use crate::wire::session::Session;
@@ -34,6 +35,8 @@ pub(crate) type RowPage = Page<Row>;
 pub(crate) type ItemPage = Page<Item, u64>;
 /// The commands of a chat's agent.
 pub(crate) type AgentCommandPage = Page<AgentCommand>;
+/// What closed chats left running.
+pub(crate) type LeftPage = Page<Left>;
 /// What is allowed for good in a chat.
 pub(crate) type GrantPage = Page<Grant>;
 /// A page of the sessions that an agent keeps itself.

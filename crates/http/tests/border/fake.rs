@@ -22,8 +22,8 @@ use holdfast_core::summary::Summary;
 use holdfast_core::time::{Awake, Micros};
 use holdfast_http::port::{
     AgentInfo, Availability, Caller, Delta, EnvironmentInfo, EnvironmentSource, Host, HostFigures,
-    HostInfo, OperationKey, Readiness, SessionInfo, SessionPage, SessionQuery, StopAgents,
-    VariableInfo, WantedChat,
+    HostInfo, LeftInfo, OperationKey, Readiness, SessionInfo, SessionPage, SessionQuery,
+    StopAgents, VariableInfo, WantedChat,
 };
 use holdfast_store::blobs::Incoming;
 use holdfast_store::search::{Search, Terms};
@@ -281,6 +281,23 @@ impl Host for Fake {
             configuration: None,
             readiness: Readiness::Ready,
         }
+    }
+    fn left(&self) -> BoxFuture<'static, Vec<LeftInfo>> {
+        let ended = self.told().iter().any(|told| told == "end left");
+        let left = LeftInfo {
+            attempt: AttemptId::new(Uuid::from_u128(7)),
+            processes: vec![(4711, "serve --dev".to_owned(), vec![8080])],
+        };
+        let left = if ended { Vec::new() } else { vec![left] };
+        std::future::ready(left).boxed()
+    }
+    fn end_left(&self, of: Option<AttemptId>) -> BoxFuture<'static, Vec<AttemptId>> {
+        let attempt = AttemptId::new(Uuid::from_u128(7));
+        let ended = of.is_none_or(|of| of == attempt);
+        if ended {
+            self.tell("end left");
+        }
+        std::future::ready(if ended { vec![attempt] } else { Vec::new() }).boxed()
     }
     fn new_message(&self) -> MessageId {
         MessageId::new(self.id())

@@ -205,3 +205,19 @@ async fn all_under_one_key_is_answered_the_same_when_a_start_has_failed() {
     let other = border.post("/api/v1/offers/resume", json!({"chats": "all"})).await;
     assert_eq!(other.json()["results"][0]["outcome"], "refused");
 }
+
+#[tokio::test]
+async fn what_was_left_running_is_listed_and_ended_by_its_id() {
+    let border = Border::new();
+    let listed = border.get("/api/v1/host/left").await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let process = json!({ "pid": 4711, "command": "serve --dev", "ports": [8080] });
+    assert_eq!(listed, json!({ "items": [{ "id": id, "processes": [process] }], "next": null }));
+    let end = async |body: Value| border.post("/api/v1/host/left/end", body).await;
+    let odd = end(json!({ "id": "that one" })).await;
+    assert_eq!((odd.status.as_u16(), &odd.json()["field"]), (400, &json!("id")));
+    let other = format!("att_{}", "0".repeat(32));
+    assert_eq!(end(json!({ "id": other })).await.json()["ended"], json!([]));
+    assert_eq!(end(json!({ "id": id })).await.json()["ended"], json!([id]));
+    assert_eq!(border.get("/api/v1/host/left").await["items"], json!([]));
+}

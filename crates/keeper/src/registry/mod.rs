@@ -119,6 +119,25 @@ pub struct ProbeError {
 /// # Errors
 /// Those of reading the folder; a folder that is not there is empty.
 pub fn list(data_dir: &Path) -> io::Result<Vec<AttemptDir>> {
+    read(data_dir, Unborn::Removed)
+}
+
+/// As [`list`], while a host bears attempts: nothing is removed.
+///
+/// # Errors
+/// Those of reading the folder; a folder that is not there is empty.
+pub fn look(data_dir: &Path) -> io::Result<Vec<AttemptDir>> {
+    read(data_dir, Unborn::Kept)
+}
+
+/// What becomes of births that seem to be cut short.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unborn {
+    Removed,
+    Kept,
+}
+
+fn read(data_dir: &Path, cut_short: Unborn) -> io::Result<Vec<AttemptDir>> {
     let root = data_dir.join(ATTEMPTS_DIR);
     let entries = match std::fs::read_dir(&root) {
         Ok(entries) => entries,
@@ -131,7 +150,9 @@ pub fn list(data_dir: &Path) -> io::Result<Vec<AttemptDir>> {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
         if let Some(unborn) = name.strip_prefix(UNBORN_PREFIX) {
-            if let Ok(attempt) = Uuid::try_parse(unborn) {
+            if let Ok(attempt) = Uuid::try_parse(unborn)
+                && cut_short == Unborn::Removed
+            {
                 let dir = AttemptDir { path: entry.path(), attempt };
                 if matches!(dir.is_alive(), Ok(false)) {
                     std::fs::remove_dir_all(&dir.path)?;

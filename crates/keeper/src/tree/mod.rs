@@ -10,12 +10,14 @@
 
 mod child;
 mod find;
+mod kept;
 mod ports;
 mod process;
 mod signal;
 mod survivors;
 
 pub use find::{COOKIE_NAME, count};
+pub use kept::kept;
 pub use process::{boot_id, descends, is_alive, process_id};
 pub use survivors::{Survivors, end_survivors};
 
