@@ -12,6 +12,7 @@ pub mod jsonrpc;
 pub mod versions;
 
 mod faults;
+mod forms;
 mod noise;
 mod ordinals;
 mod progress;

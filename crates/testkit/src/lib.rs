@@ -20,6 +20,7 @@ pub mod five;
 pub mod host;
 pub mod lines;
 pub mod loopback;
+pub mod mcp;
 pub mod model;
 pub mod opencode;
 pub mod person;

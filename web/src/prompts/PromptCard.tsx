@@ -63,7 +63,14 @@ export function PromptCard({ chat, prompt }: { chat: string; prompt: Prompt }) {
 
 function Open({ prompt, onAnswer }: { prompt: Prompt; onAnswer: (body: Answer) => void }) {
   if (prompt.questions) {
-    return <Questions questions={prompt.questions} label={prompt.label} onAnswer={onAnswer} />;
+    return (
+      <Questions
+        questions={prompt.questions}
+        options={prompt.options}
+        label={prompt.label}
+        onAnswer={onAnswer}
+      />
+    );
   }
   const kept = keptOption(prompt);
   const hint = `${prompt.id}-kept`;

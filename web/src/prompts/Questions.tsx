@@ -1,23 +1,28 @@
 import { useState } from "react";
-import type { Question } from "../events/wire.ts";
+import type { Option, Question } from "../events/wire.ts";
 import { t } from "../i18n/t.ts";
 import { Button } from "../ui/Button.tsx";
 import { Input } from "../ui/Field.tsx";
 import { type Answer, answerOf, type Chosen, choose, complete, NOTHING } from "./answer.ts";
 
-/** One or several questions. A single one with nothing to write is answered by a click. */
+/**
+ * One or several questions. A single one with nothing to write is answered by a click. An option
+ * answers for all of them.
+ */
 export function Questions({
   questions,
+  options,
   label,
   onAnswer,
 }: {
   questions: readonly Question[];
+  options: readonly Option[];
   label: string;
   onAnswer: (body: Answer) => void;
 }) {
   const [chosen, setChosen] = useState<Chosen>({});
   const only = questions.length === 1 ? questions[0] : undefined;
-  if (only && !only.multi && !only.free) {
+  if (only && !only.multi && !only.free && options.length === 0) {
     return (
       <p className="mt-2 flex flex-wrap gap-2">
         {only.options.map((option) => (
@@ -48,14 +53,16 @@ export function Questions({
           onChosen={setChosen}
         />
       ))}
-      <Button
-        type="submit"
-        look="brand"
-        className="self-start"
-        disabled={!complete(questions, chosen)}
-      >
-        {t("prompt.answer")}
-      </Button>
+      <p className="flex flex-wrap gap-2">
+        <Button type="submit" look="brand" disabled={!complete(questions, chosen)}>
+          {t("prompt.answer")}
+        </Button>
+        {options.map((option) => (
+          <Button key={option.id} onClick={() => onAnswer({ option: option.id })}>
+            {option.label}
+          </Button>
+        ))}
+      </p>
     </form>
   );
 }

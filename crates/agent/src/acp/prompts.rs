@@ -1,12 +1,13 @@
 //! What the agent asks: permissions and forms. A prompt stays here until the agent took its answer,
 //! took the question back, or the turn ended.
 
-use holdfast_core::frame::{Answer, QuestionAnswer};
+use holdfast_core::frame::Answer;
 use holdfast_core::ids::FrameNo;
 use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use crate::forms::{self, FormField};
 use crate::ordinals::{digits, json_bytes};
 use crate::progress::Progress;
 
@@ -15,41 +16,6 @@ use crate::progress::Progress;
 const PROMPTS_BYTES_MAX: usize = 10 * 1024;
 /// Bytes of one stored prompt beside what is counted of it.
 const PROMPT_BYTES: usize = 90;
-/// Bytes of one stored field beside its name, at most.
-const FIELD_BYTES: usize = 42;
-
-/// What kind of value a field of a form takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum FieldType {
-    /// Any text.
-    Text,
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// Yes or no.
-    Boolean,
-    /// One of its options.
-    Choice,
-    /// Any of its options.
-    Many,
-}
-
-/// One field of a form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FormField {
-    #[serde(rename = "n")]
-    pub(super) name: String,
-    #[serde(rename = "t")]
-    pub(super) kind: FieldType,
-    /// The field that takes a text beside an option.
-    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
-    /// The option that stands for a text alone.
-    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
-    pub(super) other: Option<String>,
-}
 
 /// How an answer is put.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,13 +80,6 @@ impl Prompt {
         let numbers = [Some(u64::from(self.prompt)), self.call, self.foreign];
         let numbers: usize = numbers.into_iter().map(|n| n.map_or("null".len(), digits)).sum();
         PROMPT_BYTES + json_bytes(&self.request) + fields + numbers
-    }
-}
-
-impl FormField {
-    fn bytes(&self) -> usize {
-        let texts = [Some(&self.name), self.note.as_ref(), self.other.as_ref()];
-        FIELD_BYTES + texts.into_iter().flatten().map(|text| json_bytes(text)).sum::<usize>()
     }
 }
 
@@ -214,83 +173,18 @@ pub(super) fn outcome(shape: &Shape, answer: &Answer) -> String {
                 None => json!({ "outcome": { "outcome": "cancelled" } }),
             }
         }
-        Shape::Form(fields) => form(fields, answer),
+        Shape::Form(fields) => forms::outcome(fields, answer),
     };
     format!(r#""result":{result}"#)
 }
 
-/// What the option of a form without fields says when the person does not agree.
-pub(super) const DECLINE: &str = "decline";
-/// What it says when the person agrees.
-pub(super) const ACCEPT: &str = "accept";
-
-fn form(fields: &[FormField], answer: &Answer) -> Value {
-    let mut content = Map::new();
-    match answer {
-        Answer::Cancelled => return json!({ "action": "cancel" }),
-        Answer::Answers { answers } if answers.is_empty() => return json!({ "action": "decline" }),
-        Answer::Option { option, .. } if fields.is_empty() && option == DECLINE => {
-            return json!({ "action": "decline" });
-        }
-        Answer::Option { option, text } => {
-            if let Some(field) = fields.first() {
-                let one = QuestionAnswer {
-                    question: field.name.clone(),
-                    options: vec![option.clone()],
-                    text: text.clone(),
-                };
-                put(field, &one, &mut content);
-            }
-        }
-        // The host refuses it: this agent takes no other input than it proposed.
-        Answer::Changed { .. } => {}
-        Answer::Answers { answers } => {
-            for field in fields {
-                if let Some(one) = answers.iter().find(|answer| answer.question == field.name) {
-                    put(field, one, &mut content);
-                }
-            }
-        }
-    }
-    json!({ "action": "accept", "content": content })
-}
-
-/// Puts the answer to one question where the form wants it.
-fn put(field: &FormField, answer: &QuestionAnswer, content: &mut Map<String, Value>) {
-    let mut answer = answer.clone();
-    let text = answer.text.take_if(|text| field.note.is_some() && !text.is_empty());
-    if let (Some(note), Some(text)) = (&field.note, text) {
-        content.insert(note.clone(), Value::from(text));
-        if answer.options.is_empty() {
-            answer.options.extend(field.other.clone());
-        }
-    }
-    content.extend(value(field, &answer).map(|value| (field.name.clone(), value)));
-}
-
-/// The value of one field; none where it was left open.
-fn value(field: &FormField, answer: &QuestionAnswer) -> Option<Value> {
-    let text = answer.text.as_deref().filter(|text| !text.is_empty());
-    let option = answer.options.first().map(String::as_str);
-    match field.kind {
-        FieldType::Text => text.or(option).map(Value::from),
-        FieldType::Choice => option.or(text).map(Value::from),
-        FieldType::Boolean => option.or(text).map(|word| Value::from(word == "true")),
-        FieldType::Many => Some(Value::from(answer.options.clone())),
-        FieldType::Integer => {
-            let word = text.or(option)?;
-            Some(word.trim().parse::<i64>().map_or_else(|_| Value::from(word), Value::from))
-        }
-        FieldType::Number => {
-            let word = text.or(option)?;
-            Some(word.trim().parse::<f64>().map_or_else(|_| Value::from(word), Value::from))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use holdfast_core::frame::QuestionAnswer;
+    use serde_json::Value;
+
     use super::*;
+    use crate::forms::FieldType;
 
     fn said(shape: &Shape, answer: &Answer) -> Value {
         serde_json::from_str(outcome(shape, answer).trim_start_matches(r#""result":"#)).unwrap()

@@ -201,46 +201,8 @@ wire! {
         call as "toolCallId": Text,
         mode: Text,
         message: Text,
-        schema as "requestedSchema": Option<Schema<'a>>,
+        schema as "requestedSchema": Option<crate::forms::Schema<'a>>,
     }
-}
-wire! {
-    Schema<'a> { properties: Option<Entries<'a>>, required: Option<List<'a>> }
-}
-wire! {
-    /// One field of a form.
-    Property<'a> {
-        kind as "type": Text,
-        title: Text,
-        description: Text,
-        one_of as "oneOf": Option<List<'a>>,
-        any_of as "anyOf": Option<List<'a>>,
-        values as "enum": Option<List<'a>>,
-        items: Option<Items<'a>>,
-        meta as "_meta": Option<PropertyMeta<'a>>,
-    }
-}
-wire! {
-    PropertyMeta<'a> { codex: Option<CodexProperty<'a>> }
-}
-wire! {
-    /// codex-acp: a field that takes a note to another one, or a question that takes one.
-    CodexProperty<'a> {
-        question as "questionId": Text,
-        role: Raw<'a>,
-        is_other as "isOther": Option<bool>,
-    }
-}
-wire! {
-    /// What a field of several values may hold.
-    Items<'a> {
-        one_of as "oneOf": Option<List<'a>>,
-        any_of as "anyOf": Option<List<'a>>,
-        values as "enum": Option<List<'a>>,
-    }
-}
-wire! {
-    PropertyOption { value as "const": Text, title: Text }
 }
 wire! {
     /// `$/cancel_request`.

@@ -13,6 +13,7 @@ use super::prompts::{
 };
 use super::wire::{self, is_true};
 use super::{Line, Stage, State, read};
+use crate::forms;
 use crate::ordinals::digest;
 
 /// Bytes of the id of a request of the CLI's. It has to be given back exactly.
@@ -33,12 +34,16 @@ impl State {
         let (Some(told), true) = (&frame.request, id.len() <= REQUEST_ID_BYTES_MAX) else {
             return self.unrecognised("bad_request", line.0, out);
         };
-        if told.subtype.as_deref() != Some("can_use_tool") || self.stage != Stage::Ready {
+        let subtype = told.subtype.as_deref().filter(|_| self.stage == Stage::Ready);
+        if !matches!(subtype, Some("can_use_tool" | "elicitation")) {
             refuse(id, "This host does not answer this.", out);
             return self.unrecognised("unknown_request", line.0, out);
         }
         if self.prompts.holds(id) {
             return self.unrecognised("duplicate_request", line.0, out);
+        }
+        if subtype == Some("elicitation") {
+            return self.elicits(line, id, told, out);
         }
         let tool = told.tool.as_deref().unwrap_or("tool");
         let input = told.input.map_or("{}", RawValue::get);
@@ -49,7 +54,7 @@ impl State {
         };
         let call = digest(told.call.as_deref().unwrap_or_default().as_bytes());
         let subagent = told.agent.is_some();
-        let mut row = Prompt::new(0, id, (call, subagent), shape.clone(), input);
+        let row = Prompt::new(0, id, (call, subagent), shape.clone(), input);
         if !self.prompts.fits(&row) {
             refuse(id, "Too many questions wait.", out);
             return self.unrecognised("too_many_prompts", line.0, out);
@@ -62,8 +67,35 @@ impl State {
         let asked = match shape {
             Shape::Permission { .. } => permission(tool, told, input, &row),
             Shape::Plan => plan(),
-            Shape::Questions => questions(input),
+            Shape::Questions | Shape::Form(_) => questions(input),
         };
+        self.puts(row, asked, out);
+    }
+
+    /// A tool's server wants to know something of the person.
+    fn elicits(
+        &mut self,
+        line: Line<'_>,
+        id: &str,
+        told: &wire::Request<'_>,
+        out: &mut Vec<ProviderEvent>,
+    ) {
+        let words = [told.message.as_deref(), told.url.as_deref()];
+        let read = forms::of_server(told.server.as_deref(), &words, told.schema.as_ref());
+        let Some((asked, fields)) = read else {
+            refuse(id, "This form cannot be shown.", out);
+            return self.unrecognised("unknown_form", line.0, out);
+        };
+        // It names no call; whose it is, is not told either.
+        let row = Prompt::new(0, id, (digest(id.as_bytes()), false), Shape::Form(fields), "");
+        if !self.prompts.fits(&row) {
+            refuse(id, "Too many questions wait.", out);
+            return self.unrecognised("too_many_prompts", line.0, out);
+        }
+        self.puts(row, asked, out);
+    }
+
+    fn puts(&mut self, mut row: Prompt, asked: Asked, out: &mut Vec<ProviderEvent>) {
         let (prompt, item) = (self.ordinals.prompt(), self.ordinals.item());
         row.prompt = prompt;
         self.prompts.open(row);

@@ -7,6 +7,7 @@ use holdfast_core::provider::ProviderEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::forms::{self, FormField};
 use crate::ordinals::{digits, json_bytes};
 use crate::progress::Progress;
 
@@ -45,6 +46,8 @@ pub(super) enum Shape {
     Plan,
     /// Questions of the model; they are in the input.
     Questions,
+    /// What a tool's server wants to know, by the fields of its form.
+    Form(Vec<FormField>),
 }
 
 /// One prompt.
@@ -98,12 +101,12 @@ impl Prompt {
                 let suggestions = suggestions.and_then(|it| keep(&it, SUGGESTIONS_BYTES_MAX));
                 Shape::Permission { suggestions }
             }
-            Shape::Plan | Shape::Questions => shape,
+            Shape::Plan | Shape::Questions | Shape::Form(_) => shape,
         };
         let max = match shape {
             // Without them it cannot be answered: what does not fit is not asked.
             Shape::Questions => usize::MAX,
-            Shape::Permission { .. } | Shape::Plan => INPUT_BYTES_MAX,
+            Shape::Permission { .. } | Shape::Plan | Shape::Form(_) => INPUT_BYTES_MAX,
         };
         let input = keep(input, max);
         let (request, progress) = (request.to_owned(), Progress::Open);
@@ -113,11 +116,15 @@ impl Prompt {
     fn bytes(&self) -> usize {
         let suggestions = match &self.shape {
             Shape::Permission { suggestions } => suggestions.as_deref(),
-            Shape::Plan | Shape::Questions => None,
+            Shape::Plan | Shape::Questions | Shape::Form(_) => None,
+        };
+        let fields: usize = match &self.shape {
+            Shape::Form(fields) => fields.iter().map(FormField::bytes).sum(),
+            Shape::Permission { .. } | Shape::Plan | Shape::Questions => 0,
         };
         let texts = [Some(&*self.request), suggestions, self.input.as_deref()];
         let texts: usize = texts.into_iter().flatten().map(json_bytes).sum();
-        PROMPT_BYTES + texts + digits(self.call) + digits(u64::from(self.prompt))
+        PROMPT_BYTES + texts + fields + digits(self.call) + digits(u64::from(self.prompt))
     }
 
     /// Whether more than this once can be allowed.
@@ -127,14 +134,17 @@ impl Prompt {
 
     /// What the CLI is told.
     pub(super) fn response(&self, answer: &Answer) -> Value {
+        if let Shape::Form(fields) = &self.shape {
+            return forms::outcome(fields, answer);
+        }
         match answer {
             Answer::Cancelled => deny("The user stopped the turn.", true),
             Answer::Changed { option, input } => match serde_json::from_str(input) {
                 Ok(input) => self.allow(option, Some(input)),
                 Err(_) => deny("The user gave an input that cannot be read.", false),
             },
-            Answer::Option { option, text } => match self.shape {
-                Shape::Questions => self.answers(&[QuestionAnswer {
+            Answer::Option { option, text } => match &self.shape {
+                Shape::Questions | Shape::Form(_) => self.answers(&[QuestionAnswer {
                     question: "0".to_owned(),
                     options: vec![option.clone()],
                     text: text.clone(),
@@ -143,7 +153,7 @@ impl Prompt {
                     DENY | DENY_STOP => {
                         let usual = match self.shape {
                             Shape::Plan => "The user wants to go on planning.",
-                            Shape::Permission { .. } | Shape::Questions => {
+                            Shape::Permission { .. } | Shape::Questions | Shape::Form(_) => {
                                 "The user does not allow this."
                             }
                         };

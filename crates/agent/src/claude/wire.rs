@@ -73,6 +73,10 @@ wire! {
         description: Text,
         suggestions as "permission_suggestions": Option<List<'a>>,
         agent as "agent_id": Text,
+        server as "mcp_server_name": Text,
+        message: Text,
+        url: Text,
+        schema as "requested_schema": Option<crate::forms::Schema<'a>>,
     }
 }
 wire! {

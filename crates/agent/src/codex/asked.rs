@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::prompts::{DECLINE, FOR_SESSION, Shape};
 use super::{view, wire};
+use crate::forms::{self, CHOICE};
 use crate::ordinals::head;
 
 /// Bytes of a decision that is more than a word. It is given back exactly, so a longer one cannot be
@@ -21,8 +22,6 @@ const ANSWER_ID_BYTES_MAX: usize = 1024;
 const QUESTIONS_MAX: usize = 32;
 /// Bytes of the text of one question.
 const QUESTION_BYTES_MAX: usize = 4 * 1024;
-/// The kind of an option that is an answer, neither a leave nor a refusal.
-const CHOICE: &str = "choice";
 
 fn option(id: &str, text: &str, kind: &str) -> PromptOption {
     PromptOption { id: id.to_owned(), label: label(text), kind: kind.to_owned() }
@@ -123,23 +122,12 @@ pub(super) fn permissions(told: &wire::Approval<'_>) -> Option<(Asked, Shape)> {
     Some((asked, Shape::Permissions(wanted.to_owned())))
 }
 
-/// What a tool's server wants to know; none where that is more than a plain yes or no.
+/// What a tool's server wants to know; none where that cannot be shown.
 pub(super) fn elicitation(told: &wire::Elicitation<'_>) -> Option<(Asked, Shape)> {
-    let fields = told.schema.as_ref().and_then(|schema| schema.properties.as_ref());
-    if fields.is_some_and(|fields| !fields.0.is_empty()) {
-        return None;
-    }
-    let server = told.server.as_deref().unwrap_or("A tool");
-    let words = [told.message.as_deref(), told.url.as_deref()].into_iter().flatten();
-    let about = format!("{server}: {}", words.collect::<Vec<_>>().join(" "));
-    let asked = Asked {
-        kind: PromptKind::Question,
-        label: label(&about),
-        options: vec![option("accept", "Accept", CHOICE), option("decline", "Decline", CHOICE)],
-        questions: Vec::new(),
-        deed: None,
-    };
-    Some((asked, Shape::Elicitation))
+    let words = [told.message.as_deref(), told.url.as_deref()];
+    let (asked, fields) = forms::of_server(told.server.as_deref(), &words, told.schema.as_ref())?;
+    let shape = if fields.is_empty() { Shape::Elicitation } else { Shape::Form(fields) };
+    Some((asked, shape))
 }
 
 /// The questions of a request; none where one of them cannot be asked or answered exactly.

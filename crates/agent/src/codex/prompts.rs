@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::forms::{self, FormField};
 use crate::ordinals::{digits, json_bytes};
 use crate::progress::Progress;
 
@@ -35,6 +36,8 @@ pub(super) enum Shape {
     Answers(String),
     /// Yes or no to what a tool's server asks.
     Elicitation,
+    /// The fields of a form of such a server.
+    Form(Vec<FormField>),
 }
 
 /// One prompt.
@@ -75,6 +78,7 @@ impl Prompt {
             Shape::Permissions(json) => json_bytes(json),
             Shape::Answers(first) => json_bytes(first),
             Shape::Elicitation => 0,
+            Shape::Form(fields) => fields.iter().map(FormField::bytes).sum(),
         };
         let numbers = [u64::from(self.prompt), self.call.unwrap_or(u64::MAX), self.thread];
         PROMPT_BYTES
@@ -154,6 +158,10 @@ pub(super) fn outcome(shape: &Shape, answer: &Answer) -> String {
             // A form without fields has an empty content.
             let content = (action == "accept").then(|| json!({}));
             json!({ "action": action, "content": content, "_meta": null })
+        }
+        Shape::Form(fields) => {
+            let said = forms::outcome(fields, answer);
+            json!({ "action": said["action"], "content": said["content"], "_meta": null })
         }
     };
     format!(r#""result":{result}"#)

@@ -252,11 +252,8 @@ wire! {
         server as "serverName": Text,
         message: Text,
         url: Text,
-        schema as "requestedSchema": Option<Schema<'a>>,
+        schema as "requestedSchema": Option<crate::forms::Schema<'a>>,
     }
-}
-wire! {
-    Schema<'a> { properties: Option<Entries<'a>> }
 }
 
 /// A whole number, where the JSON is one.

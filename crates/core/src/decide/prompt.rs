@@ -106,7 +106,8 @@ fn check(asked: &Asked, answer: &Answer) -> Result<(), Refusal> {
             if long(text) {
                 return Err(super::chat::too_long("text", ANSWER_BYTES_MAX, "bytes"));
             }
-            let single = asked.questions.len() < 2;
+            // An option beside the questions answers for all of them.
+            let single = asked.questions.len() < 2 || !asked.options.is_empty();
             let options = if asked.options.is_empty() {
                 asked.questions.first().map_or(&[][..], |question| &question.options)
             } else {

@@ -2,7 +2,8 @@
 
 use holdfast_pinned::CLAUDE;
 use holdfast_testkit::claude::{ask, bash, exit_plan_mode};
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::mcp;
+use holdfast_testkit::scripted::{one_by_one, tool};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, VERSIONS, answer, choose, open_prompt, transcript, turns};
@@ -162,4 +163,49 @@ fn calls_of_one_reply_are_asked_about_one_by_one_and_an_interrupt_takes_the_ques
         host.wait_shown(&chat, "idle");
         host.stop();
     }
+}
+
+#[test]
+fn a_form_of_a_tools_server_is_answered_field_by_field_or_declined() {
+    let lab = Lab::new(&CLAUDE);
+    let server = json!({ "command": "python3", "args": [mcp::script(&lab.place.root)] });
+    lab.configure(&json!({ "mcpServers": { mcp::SERVER: server } }));
+    let host = lab.place.start();
+    let body =
+        json!({ "agent": "claude", "cwd": lab.place.work_dir(), "mode": "bypassPermissions" });
+    let chat = host.post("/chats", &body).ok()["id"].as_str().unwrap().to_owned();
+    let field = |name: &str, options: &[&str], text: &str| json!({ "question": name, "options": options, "text": text });
+    let answers = [
+        field("name", &[], "Ada"),
+        field("nights", &[], "2"),
+        field("breakfast", &["true"], ""),
+        field("view", &["sea"], ""),
+    ];
+    for (given, told) in [
+        (
+            json!({ "answers": answers }),
+            r#"{"action": "accept", "content": {"breakfast": true, "name": "Ada", "nights": 2, "view": "sea"}}"#,
+        ),
+        (json!({ "option": "decline" }), r#"{"action": "decline", "content": null}"#),
+    ] {
+        let script = one_by_one(&[&tool(mcp::BOOK_OF_CLAUDE, &json!({})), "[[say booked]]"]);
+        let message = host.send(&chat, &script);
+        let prompt = open_prompt(&host, &chat);
+        assert_eq!(
+            (&prompt["kind"], &prompt["label"]),
+            (&json!("question"), &json!("forms: A room, please."))
+        );
+        let asked: Vec<&str> = prompt["questions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(asked, ["Your name", "How many nights?", "With breakfast?", "Which view?"]);
+        answer(&host, &chat, &prompt, &given);
+        host.wait_message(&chat, &message, "settled");
+        assert_eq!(lab.told().last().unwrap(), &format!("tool: {told}"));
+        assert!(host.said(&chat).ends_with("booked"));
+    }
+    host.stop();
 }

@@ -33,6 +33,12 @@ impl Lab {
         Self { place, model, dir }
     }
 
+    /// Writes the CLI's own configuration of its user.
+    pub(crate) fn configure(&self, settings: &Value) {
+        let path = self.dir.path().join("agent/home/.claude.json");
+        fs::write(path, settings.to_string()).unwrap();
+    }
+
     /// What the model was told last, in short, notes of the CLI left out.
     pub(crate) fn told(&self) -> Vec<String> {
         self.model.turns().last().map(|seen| seen.told()).unwrap_or_default()

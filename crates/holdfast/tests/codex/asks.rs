@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use holdfast_testkit::codex;
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::scripted::{one_by_one, tool};
+use holdfast_testkit::{codex, mcp};
 use serde_json::json;
 
 use crate::lab::{Lab, answer, calls, open, open_prompt};
@@ -117,5 +117,57 @@ fn a_plan_is_shown_and_the_plan_mode_is_kept() {
         })
         .collect();
     assert_eq!(steps, ["one in_progress", "two pending"]);
+    host.stop();
+}
+
+#[test]
+fn a_form_of_a_tools_server_is_answered_field_by_field_or_declined() {
+    let lab = Lab::new();
+    lab.configure(&format!(
+        "[mcp_servers.{}]\ncommand = \"python3\"\nargs = [{:?}]\n",
+        mcp::SERVER,
+        mcp::script(&lab.place.root)
+    ));
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "auto");
+    let field = |name: &str, options: &[&str], text: &str| json!({ "question": name, "options": options, "text": text });
+    let answers = [
+        field("name", &[], "Ada"),
+        field("nights", &[], "2"),
+        field("breakfast", &["true"], ""),
+        field("view", &["sea"], ""),
+    ];
+    for (given, told) in [
+        (
+            json!({ "answers": answers }),
+            r#"{"action": "accept", "content": {"breakfast": true, "name": "Ada", "nights": 2, "view": "sea"}}"#,
+        ),
+        (json!({ "option": "decline" }), r#"{"action": "decline", "content": null}"#),
+    ] {
+        let script = one_by_one(&[&tool(mcp::BOOK, &json!({})), "[[say booked]]"]);
+        let message = host.send(&chat, &script);
+        // First Codex itself asks whether the tool may run, in the same way.
+        let leave = open_prompt(&host, &chat);
+        assert_eq!(leave["label"], "forms: Allow the forms MCP server to run tool \"book\"?");
+        answer(&host, &chat, &leave, &json!({ "option": "accept" }));
+        host.wait("the form", || open_prompt(&host, &chat)["id"] != leave["id"]);
+        let prompt = open_prompt(&host, &chat);
+        assert_eq!(
+            (&prompt["kind"], &prompt["label"]),
+            (&json!("question"), &json!("forms: A room, please."))
+        );
+        let asked: Vec<&str> = prompt["questions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["text"].as_str().unwrap())
+            .collect();
+        // Codex puts the fields into the order of their names.
+        assert_eq!(asked, ["With breakfast?", "Your name", "How many nights?", "Which view?"]);
+        answer(&host, &chat, &prompt, &given);
+        host.wait_message(&chat, &message, "settled");
+        let result = lab.model.turns().last().unwrap().texts("tool").pop().unwrap();
+        assert!(result.ends_with(told), "{result}");
+    }
     host.stop();
 }

@@ -34,6 +34,13 @@ impl Lab {
         Codex::start(command.current_dir(self.place.work_dir()).envs(home))
     }
 
+    /// Adds to Codex's own configuration.
+    pub(crate) fn configure(&self, text: &str) {
+        let path = self.dir.path().join("agent/home/.codex/config.toml");
+        let known = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, format!("{known}{text}")).unwrap();
+    }
+
     /// What the user said, in order, in the last conversation that the model was asked to go on.
     pub(crate) fn told(&self) -> Vec<String> {
         self.model.turns().last().map(|seen| seen.texts("user")).unwrap_or_default()

@@ -128,3 +128,44 @@ fn model_and_mode_change_while_it_runs() {
     );
     host.stop();
 }
+
+#[test]
+fn what_is_attached_reaches_the_model() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "auto");
+    let attach = |name: &str, kind: &str, bytes: &[u8]| {
+        let target = format!("/api/v1/chats/{chat}/attachments?name={name}");
+        let request = host.raw("POST", &target).header("content-type", kind).body(bytes);
+        host.exchange(&request).json()["id"].as_str().unwrap().to_owned()
+    };
+    let files = [
+        attach("dot.png", "image/png", PNG),
+        attach("note.md", "text/markdown", b"the word is grassland"),
+    ];
+    let body = json!({ "text": "[[say seen]] look", "attachments": files });
+    let sent = host.post(&format!("/chats/{chat}/messages"), &body).ok();
+    host.wait_message(&chat, sent["message"]["id"].as_str().unwrap(), "settled");
+    let seen = lab.model.turns().pop().unwrap();
+    let pictures = seen.texts("image");
+    assert_eq!(pictures.len(), 1, "{:?}", seen.told());
+    // Codex may put it into another form; it is a picture that the model could look at.
+    let whole = seen.body.to_string();
+    assert!(whole.contains("data:image/png;base64,"), "{:?}", seen.told());
+    assert!(seen.told().iter().any(|said| said.contains("the word is grassland")));
+    assert!(seen.texts("user").iter().any(|said| said.contains("[[say seen]] look")));
+
+    // After a death of everything the conversation has it still.
+    host.kill_everything();
+    let host = lab.place.start();
+    let next = host.send(&chat, "[[say again]]");
+    host.wait_message(&chat, &next, "settled");
+    let seen = lab.model.turns().pop().unwrap();
+    assert_eq!(seen.texts("image").len(), 1, "{:?}", seen.told());
+    host.stop();
+}
+
+/// A PNG of one pixel.
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";

@@ -191,3 +191,37 @@ fn what_cannot_be_asked_is_refused_and_shown() {
     chat.line(&bash("r4"));
     assert!(chat.line(&bash("r4")).contains("unrecognised duplicate_request"));
 }
+
+/// A tool's server asks a form through the CLI; it can be answered field by field or declined.
+#[test]
+fn a_form_of_a_tools_server_is_asked_and_answered() {
+    let line = json!({ "type": "control_request", "request_id": "r1", "request": {
+        "subtype": "elicitation", "mcp_server_name": "kit", "message": "A room, please.",
+        "mode": "form", "requested_schema": { "type": "object", "properties": {
+            "name": { "type": "string", "title": "Your name" },
+            "view": { "type": "string", "enum": ["sea", "yard"] } } } } })
+    .to_string();
+    let answers = Answer::Answers {
+        answers: [("name", None, Some("Ada")), ("view", Some("sea"), None)]
+            .map(|(question, option, text)| QuestionAnswer {
+                question: question.to_owned(),
+                options: option.map(str::to_owned).into_iter().collect(),
+                text: text.map(str::to_owned),
+            })
+            .into(),
+    };
+    let decline = Answer::Option { option: "decline".to_owned(), text: None };
+    for (answer, told) in [
+        (answers, json!({ "action": "accept", "content": { "name": "Ada", "view": "sea" } })),
+        (decline, json!({ "action": "decline" })),
+        (Answer::Cancelled, json!({ "action": "cancel" })),
+    ] {
+        let mut chat = Chat::working();
+        assert_eq!(chat.line(&line), "1 prompt 1 Question kit: A room, please.\n");
+        assert_eq!(chat.answer(1, answer).0, told);
+    }
+    let odd = line.replace(r#""type":"string","enum""#, r#""type":"object","enum""#);
+    let odd = odd.replace(r#""properties""#, r#""required":["view"],"properties""#);
+    let told = Chat::working().line(&odd);
+    assert!(told.contains("unrecognised unknown_form"), "{told}");
+}

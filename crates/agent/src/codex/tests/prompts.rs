@@ -1,5 +1,8 @@
 //! What the agent asks.
 
+use holdfast_core::frame::QuestionAnswer;
+use holdfast_core::provider::PromptKind;
+
 use super::*;
 
 const RESOLVED: &str =
@@ -137,6 +140,62 @@ fn what_is_asked_is_named_and_has_its_options() {
     assert_eq!(free, [("Which?".to_owned(), true, 1), ("Why?".to_owned(), true, 0)]);
 }
 
+/// A question for each field; what is chosen and written goes back as the schema has it.
+#[test]
+fn a_form_of_a_tools_server_is_asked_field_by_field_and_can_be_declined() {
+    let line = json!({ "id": 3, "method": "mcpServer/elicitation/request",
+        "params": { "threadId": "T", "serverName": "kit", "mode": "form", "message": "A room, please.",
+            "requestedSchema": { "type": "object", "required": ["name", "nights", "breakfast"],
+                "properties": {
+                    "name": { "type": "string", "title": "Your name" },
+                    "nights": { "type": "integer", "description": "How many nights?" },
+                    "breakfast": { "type": "boolean" },
+                    "view": { "type": "string", "enum": ["sea", "yard"] } } } } })
+    .to_string();
+    let asked = asked(&line);
+    assert_eq!((asked.kind, asked.label.as_str()), (PromptKind::Question, "kit: A room, please."));
+    let questions: Vec<(&str, &str, bool)> =
+        asked.questions.iter().map(|it| (it.id.as_str(), it.text.as_str(), it.free)).collect();
+    assert_eq!(
+        questions,
+        [
+            ("name", "Your name", true),
+            ("nights", "How many nights?", true),
+            ("breakfast", "breakfast", false)
+        ],
+        "in the server's order; what may stay open is left out where other fields may not"
+    );
+    let options: Vec<&str> = asked.options.iter().map(|option| option.id.as_str()).collect();
+    assert_eq!(options, ["decline"]);
+    let given = |question: &str, options: &[&str], text: Option<&str>| QuestionAnswer {
+        question: question.to_owned(),
+        options: options.iter().map(|it| (*it).to_owned()).collect(),
+        text: text.map(str::to_owned),
+    };
+    let answers = vec![
+        given("name", &[], Some("Ada")),
+        given("nights", &[], Some("2")),
+        given("breakfast", &["true"], None),
+    ];
+    for (answer, told) in [
+        (
+            Answer::Answers { answers },
+            json!({ "action": "accept", "_meta": null,
+                "content": { "name": "Ada", "nights": 2, "breakfast": true } }),
+        ),
+        (
+            Answer::Option { option: "decline".to_owned(), text: None },
+            json!({ "action": "decline", "content": null, "_meta": null }),
+        ),
+        (Answer::Cancelled, json!({ "action": "cancel", "content": null, "_meta": null })),
+    ] {
+        let mut chat = Chat::working();
+        let _ = chat.said(&line);
+        let out = Outgoing::Answer { prompt: PromptId::new(1, 1), answer };
+        assert_eq!(chat.sends(FrameNo(9), &out).unwrap()["result"], told);
+    }
+}
+
 /// What two prompts ask is the same only where all of it is.
 #[test]
 fn leave_for_the_very_same_command_is_known_again() {
@@ -174,7 +233,9 @@ fn what_cannot_be_asked_is_refused_and_shown() {
         ),
         (
             "mcpServer/elicitation/request",
-            json!({ "requestedSchema": { "properties": { "a": { "type": "string" } } } }),
+            json!({ "requestedSchema": {
+                "properties": { "a": { "type": "object" } }, "required": ["a"]
+            } }),
             "unknown_form",
         ),
         ("execCommandApproval", json!({}), "unknown_request"),

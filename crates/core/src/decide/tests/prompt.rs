@@ -242,3 +242,33 @@ fn what_a_subagent_asks_outlives_the_turn_where_the_agent_tells_of_each_end() {
         assert_eq!(scene.shown(), Shown::Idle);
     }
 }
+
+#[test]
+fn an_option_beside_several_questions_answers_for_all_of_them() {
+    let question = |id: &str| Question {
+        id: id.to_owned(),
+        text: id.to_owned(),
+        multi: false,
+        free: true,
+        options: Vec::new(),
+    };
+    let mut asked = asks(PromptKind::Question, "a form");
+    asked.questions = vec![question("one"), question("two")];
+    let mut scene = Scene::working();
+    scene.says(ProviderEvent::PromptOpened { prompt: 1, item: 5, asked: asked.clone() });
+    let option = |option: &str| Answer::Option { option: option.to_owned(), text: None };
+    assert_eq!(scene.clone().refused(with(&scene, option("one"))), Code::InvalidAnswer);
+    scene.clone().does(with(&scene, option("no")));
+    let written = |question: &str| QuestionAnswer {
+        question: question.to_owned(),
+        options: Vec::new(),
+        text: Some("x".to_owned()),
+    };
+    let answers = vec![written("one"), written("two")];
+    scene.clone().does(with(&scene, Answer::Answers { answers }));
+    // Without it nothing but the questions answers them.
+    asked.options.clear();
+    let mut scene = Scene::working();
+    scene.says(ProviderEvent::PromptOpened { prompt: 1, item: 5, asked });
+    assert_eq!(scene.refused(with(&scene, option("no"))), Code::InvalidAnswer);
+}
