@@ -92,6 +92,7 @@ async fn the_sessions_of_chats_are_found_in_the_sixth_schema() {
     let db = raw(dir.path());
     db.execute_batch(
         "DROP INDEX chats_session;
+        DROP TABLE commands;
         ALTER TABLE chats DROP COLUMN session;
         PRAGMA user_version = 6;",
     )
