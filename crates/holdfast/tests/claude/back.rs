@@ -68,6 +68,8 @@ fn goes_back(version: &Pinned) {
     settled(&host, &chat, "instead [[say instead]]");
     assert_eq!(sent(&lab), [SAID[0], "instead [[say instead]]"]);
     say(&host, &chat, "further [[say further]]");
+    // The CLI writes late.
+    lab.wait_written("further [[say further]]");
     host.kill_everything();
 
     let host = lab.place.start();

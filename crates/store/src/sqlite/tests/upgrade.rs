@@ -25,6 +25,7 @@ async fn operations_of_the_first_schema_are_read() {
         ALTER TABLE turns DROP COLUMN ends;
         ALTER TABLE turns DROP COLUMN holds;
         ALTER TABLE turns DROP COLUMN left_behind;
+        DROP TABLE commands;
         ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
         ALTER TABLE operations DROP COLUMN shown;
@@ -61,6 +62,7 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
         ALTER TABLE turns DROP COLUMN left_behind;
         ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
+        DROP TABLE commands;
         PRAGMA user_version = 4;",
     )
     .unwrap();
@@ -91,8 +93,8 @@ async fn the_sessions_of_chats_are_found_in_the_sixth_schema() {
     sqlite.stop();
     let db = raw(dir.path());
     db.execute_batch(
-        "DROP TABLE commands;
-        DROP INDEX chats_session;
+        "DROP INDEX chats_session;
+        DROP TABLE commands;
         ALTER TABLE chats DROP COLUMN session;
         PRAGMA user_version = 6;",
     )
