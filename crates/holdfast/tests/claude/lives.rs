@@ -4,10 +4,10 @@
 use std::fs;
 
 use holdfast_pinned::{CLAUDE, Pinned};
-use holdfast_testkit::claude::bash;
+use holdfast_testkit::claude::{bash, bash_in_background, subagent_in_background};
 use holdfast_testkit::five::{Agent, Stage};
 use holdfast_testkit::host::TestHost;
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::scripted::{UNTIL_GO, one_by_one};
 use holdfast_testkit::{proc, scenario};
 use serde_json::{Value, json};
 
@@ -244,4 +244,86 @@ fn five_chats_are_killed_with_everything_and_each_that_worked_is_carried_on_once
     let dir = tempfile::tempdir().unwrap();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_holdfast"));
     Stage::new(program, dir.path(), Agent::Claude).play(&|_| ());
+}
+
+/// A tool and work in the background go on while no host lives: the agent notices nothing.
+#[test]
+fn a_killed_host_finds_a_tool_and_background_work_as_they_are_by_then() {
+    for version in VERSIONS {
+        let lab = Lab::new(version);
+        let host = lab.place.start();
+        let mode = "bypassPermissions";
+        let body = json!({ "agent": "claude", "cwd": lab.place.work_dir(), "mode": mode });
+        let chat = host.post("/chats", &body).ok()["id"].as_str().unwrap().to_owned();
+        let go = lab.place.work_dir().join("go");
+        let script = one_by_one(&[
+            &bash(&format!("touch runs; {UNTIL_GO}; echo over")),
+            &bash_in_background("sleep 600"),
+            "[[say both]]",
+        ]);
+        let message = host.send(&chat, &script);
+        host.wait("the tool", || lab.place.work_dir().join("runs").exists());
+        let pid = lab.agent();
+        host.kill();
+        // It ends while nobody looks, and the turn goes on.
+        fs::write(&go, "").unwrap();
+        holdfast_testkit::wait_until(holdfast_testkit::host::PATIENCE, "the next reply", || {
+            lab.model.turns().len() == 3
+        });
+
+        let host = lab.place.start();
+        host.wait_message(&chat, &message, "settled");
+        assert_eq!(lab.agent(), pid, "the same process");
+        host.wait_shown(&chat, "monitoring");
+        host.kill();
+        let host = lab.place.start();
+        let row = host.chat(&chat);
+        assert_eq!(row["status"]["shown"], "monitoring");
+        assert_eq!(row["activity"]["tasks"].as_array().unwrap().len(), 1, "{row}");
+        assert_eq!(row["offer"], Value::Null);
+        assert_eq!(lab.agent(), pid);
+        assert_eq!(lab.model.turns().len(), 3, "nothing twice");
+        let told = lab.told();
+        assert_eq!(told.iter().filter(|said| *said == "tool: over").count(), 1, "{told:?}");
+        let shown = transcript(&host, &chat);
+        assert_eq!(shown.iter().filter(|line| line.ends_with("completed: over")).count(), 1);
+        assert_eq!(shown.last().unwrap(), "agent: both", "{shown:#?}");
+        host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+        host.wait("the end of its tree", || lab.place.processes().is_empty());
+        host.stop();
+    }
+}
+
+/// Whatever a chat is at, after its close nothing of its tree lives.
+#[test]
+fn a_close_leaves_no_process_in_a_reply_at_a_question_and_with_work_in_the_background() {
+    let background = one_by_one(&[
+        &bash_in_background("sleep 600"),
+        &subagent_in_background("[[hang 600]]"),
+        "[[say on its way]]",
+    ]);
+    let question = one_by_one(&[&bash("python3 -c 'print(7)'"), "[[say done]]"]);
+    for (mode, script, shown) in [
+        ("default", "[[say half]] [[hang 600]]".to_owned(), "working"),
+        ("default", question, "blocked"),
+        ("bypassPermissions", background, "working"),
+    ] {
+        let lab = Lab::new(&CLAUDE);
+        let host = lab.place.start();
+        let body = json!({ "agent": "claude", "cwd": lab.place.work_dir(), "mode": mode });
+        let chat = host.post("/chats", &body).ok()["id"].as_str().unwrap().to_owned();
+        host.send(&chat, &script);
+        host.wait("the point of the close", || {
+            let row = host.chat(&chat);
+            let tasks = row["activity"]["tasks"].as_array().unwrap().len();
+            let there = mode == "default" || (tasks == 2 && row["status"]["lead"] == "done");
+            row["status"]["shown"] == shown && there && !lab.model.turns().is_empty()
+        });
+        assert!(!lab.place.processes().is_empty());
+        host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+        host.wait("the end of its tree", || lab.place.processes().is_empty());
+        host.wait("the end of its keeper", || lab.place.keepers().is_empty());
+        assert_eq!(host.get("/offers")["offers"], json!([]), "a close offers nothing");
+        host.stop();
+    }
 }

@@ -2,7 +2,7 @@
 
 use holdfast_testkit::five::{Agent, Stage};
 use holdfast_testkit::host::TestHost;
-use holdfast_testkit::scripted::one_by_one;
+use holdfast_testkit::scripted::{UNTIL_GO, one_by_one};
 use holdfast_testkit::{codex, proc, scenario};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -215,4 +215,60 @@ fn five_chats_are_killed_with_everything_and_each_that_worked_is_carried_on_once
     let dir = tempfile::tempdir().unwrap();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_holdfast"));
     Stage::new(program, dir.path(), Agent::Codex).play(&|_| ());
+}
+
+/// A command goes on while no host lives: the agent notices nothing.
+#[test]
+fn a_killed_host_finds_a_command_as_it_is_by_then() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "full-access");
+    let run = codex::exec(&format!("touch runs; {UNTIL_GO}; echo over"));
+    let message = host.send(&chat, &one_by_one(&[&run, "[[say done]]"]));
+    host.wait("the command", || lab.place.work_dir().join("runs").exists());
+    let pid = agent(&lab.place);
+    host.kill();
+    std::fs::write(lab.place.work_dir().join("go"), "").unwrap();
+    holdfast_testkit::wait_until(holdfast_testkit::host::PATIENCE, "the next reply", || {
+        lab.model.turns().len() == 2
+    });
+
+    let host = lab.place.start();
+    host.wait_message(&chat, &message, "settled");
+    assert_eq!(agent(&lab.place), pid, "the same process");
+    assert_eq!(lab.model.turns().len(), 2, "nothing twice");
+    let results = lab.model.turns().last().unwrap().texts("tool");
+    assert!(results.len() == 1 && results[0].contains("over"), "{results:?}");
+    assert_eq!(turns(&host, &chat), ["completed"]);
+    assert_eq!(host.said(&chat), "done");
+    assert_eq!(host.chat(&chat)["offer"], Value::Null);
+    host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+    host.wait("no process", || lab.place.processes().is_empty());
+    host.stop();
+}
+
+/// Whatever a chat is at, after its close nothing of its tree lives.
+#[test]
+fn a_close_leaves_no_process_in_a_reply_in_a_command_and_at_a_question() {
+    let command = one_by_one(&[&codex::exec("touch runs; sleep 600"), "[[hang 600]]"]);
+    for (mode, script, shown) in [
+        ("auto", "[[say half]] [[hang 600]]".to_owned(), "working"),
+        ("full-access", command, "working"),
+        ("read-only", codex::exec_escalated("echo hi", "for the test"), "blocked"),
+    ] {
+        let lab = Lab::new();
+        let host = lab.place.start();
+        let chat = open(&host, &lab, mode);
+        host.send(&chat, &script);
+        host.wait("the point of the close", || {
+            let there = mode != "full-access" || lab.place.work_dir().join("runs").exists();
+            host.chat(&chat)["status"]["shown"] == shown && there && !lab.model.turns().is_empty()
+        });
+        assert!(!lab.place.processes().is_empty());
+        host.post(&format!("/chats/{chat}/close"), &json!({})).ok();
+        host.wait("the end of its tree", || lab.place.processes().is_empty());
+        host.wait("the end of its keeper", || lab.place.keepers().is_empty());
+        assert_eq!(host.get("/offers")["offers"], json!([]), "a close offers nothing");
+        host.stop();
+    }
 }

@@ -85,16 +85,23 @@ fn an_error_of_the_model_fails_the_turn_and_the_chat_goes_on() {
     let lab = Lab::new();
     let host = lab.place.start();
     let chat = open(&host, &lab, "auto");
-    let failed = host.send(&chat, "[[status 500]]");
-    host.wait_message(&chat, &failed, "settled");
-    assert_eq!(turns(&host, &chat), ["failed"]);
-    let notices: Vec<String> = host
-        .items(&chat)
-        .iter()
-        .filter(|item| item["kind"] == "notice")
-        .map(|item| item["notice"]["kind"].as_str().unwrap_or_default().to_owned())
-        .collect();
-    assert_eq!(notices, ["retrying", "turn_failed"], "{:#?}", host.items(&chat));
+    let notices = || -> Vec<String> {
+        let items = host.items(&chat);
+        let notices = items.iter().filter(|item| item["kind"] == "notice");
+        notices.map(|item| item["notice"]["kind"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let mut all = Vec::new();
+    for (code, told) in [
+        (500, &["retrying", "turn_failed"][..]),
+        (529, &["retrying", "turn_failed"]),
+        (400, &["turn_failed"]),
+    ] {
+        let failed = host.send(&chat, &format!("[[status {code}]]"));
+        host.wait_message(&chat, &failed, "settled");
+        all.extend(told.iter().map(|word| (*word).to_owned()));
+        assert_eq!(notices(), all, "{code}: {:#?}", host.items(&chat));
+    }
+    assert_eq!(turns(&host, &chat), ["failed"; 3]);
     let next = host.send(&chat, "[[say still here]]");
     host.wait_message(&chat, &next, "settled");
     assert_eq!(host.said(&chat), "still here");
@@ -169,3 +176,66 @@ fn what_is_attached_reaches_the_model() {
 const PNG: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
 \0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
+/// While a text comes, and in a loop of tools: neither merged nor seen before its turn.
+#[test]
+fn messages_wait_for_the_end_of_the_turn() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "full-access");
+    let text = "[[slow-stream 20 20]]".to_owned();
+    let tools = one_by_one(&[&codex::exec("echo one"), &codex::exec("echo two"), "[[say looped]]"]);
+    for script in [text, tools] {
+        let before = lab.model.turns().len();
+        let running = host.send(&chat, &script);
+        host.wait("the turn", || lab.model.turns().len() > before);
+        let waiting = host.send(&chat, "[[say heard you]]");
+        host.wait_message(&chat, &running, "settled");
+        host.wait_message(&chat, &waiting, "settled");
+        let told = lab.told();
+        assert_eq!(told[told.len() - 2..], [script, "[[say heard you]]".to_owned()], "{told:?}");
+        let asked = lab.model.turns().split_off(before);
+        let early = asked.iter().filter(|seen| {
+            let texts = seen.texts("user");
+            texts.last().is_some_and(|last| last == "[[say heard you]]")
+        });
+        assert_eq!(early.count(), 1, "it was asked once, in a turn of its own");
+    }
+    assert_eq!(turns(&host, &chat), ["completed"; 4]);
+    host.stop();
+}
+
+/// Two commands of one reply wait for leave, each for its own.
+#[test]
+fn two_commands_of_one_reply_are_each_asked_about() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let chat = open(&host, &lab, "read-only");
+    let two = [
+        codex::exec_escalated("touch one.txt", "the first"),
+        codex::exec_escalated("touch two.txt", "the second"),
+    ];
+    let message = host.send(&chat, &one_by_one(&[&two.concat(), "[[say one of them]]"]));
+    let mut asked = Vec::new();
+    for _ in 0..2 {
+        let mut prompt = json!(null);
+        host.wait("a prompt that was not answered", || {
+            prompt = open_prompt(&host, &chat);
+            !asked.contains(&prompt["label"].as_str().unwrap().to_owned())
+        });
+        let label = prompt["label"].as_str().unwrap().to_owned();
+        let option = if label.starts_with("touch one") { "accept" } else { "decline" };
+        answer(&host, &chat, &prompt, &json!({ "option": option }));
+        asked.push(label);
+    }
+    host.wait_message(&chat, &message, "settled");
+    asked.sort();
+    assert_eq!(asked, ["touch one.txt: the first", "touch two.txt: the second"]);
+    assert!(lab.place.work_dir().join("one.txt").exists());
+    assert!(!lab.place.work_dir().join("two.txt").exists());
+    let mut calls = calls(&host, &chat);
+    calls.sort();
+    assert_eq!(calls, ["touch one.txt completed", "touch two.txt failed"]);
+    assert_eq!(lab.model.turns().last().unwrap().texts("tool").len(), 2);
+    host.stop();
+}
