@@ -20,6 +20,8 @@ fn folder() -> PathBuf {
 fn npm(args: &[&str]) -> Command {
     let mut command = shell::command("npm");
     command.current_dir(folder()).args(args).env("NO_COLOR", "1");
+    // A newer npm is no matter of this build.
+    command.env("NPM_CONFIG_UPDATE_NOTIFIER", "false");
     command
 }
 

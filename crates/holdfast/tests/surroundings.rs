@@ -70,6 +70,34 @@ fn turn(host: &TestHost<'_>, chat: &str, text: &str) {
     host.wait_message(chat, &message, "settled");
 }
 
+/// What a host prints for a person can be copied into another terminal as it stands.
+#[test]
+fn what_a_host_says_to_call_it_with_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = place(&dir);
+    place.root = dir.path().join("it's here");
+    std::fs::create_dir(&place.root).unwrap();
+    let mut command = Command::new(&place.program);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(place.data_dir());
+    command.env_clear().env("HOME", place.root.join("home")).env("PATH", "/usr/bin:/bin");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut line = |with: &str| told.by_ref().map(Result::unwrap).find(|line| line.contains(with));
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).env_clear().env("HOME", place.root.join("elsewhere"));
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(shell(&line("holdfast chat new").unwrap()).contains("Hello"));
+    let endpoint = std::fs::read(place.data_dir().join("endpoint.json")).unwrap();
+    let endpoint: Value = serde_json::from_slice(&endpoint).unwrap();
+    assert_eq!(shell(&line("holdfast token").unwrap()).trim(), endpoint["token"]);
+    proc::signal(child.id(), Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_second_host_on_the_same_data_is_refused_and_the_first_is_unharmed() {
     let dir = tempfile::tempdir().unwrap();

@@ -23,6 +23,7 @@ function isAtField(problem: Problem): boolean {
 export function NewChat() {
   const agents = useHost((host) => host.agents);
   const chats = useHost((host) => host.chats);
+  const live = useHost((host) => host.link === "live");
   const [agent, setAgent] = useState<string | null>(null);
   const [cwd, setCwd] = useState(() => localStorage.getItem("holdfast.cwd") ?? "");
   const [message, setMessage] = useState("");
@@ -71,6 +72,8 @@ export function NewChat() {
       }}
     >
       <Tabs here="/new" />
+      {/* What was sent stays as it was sent: it may wait for the host. */}
+      <fieldset disabled={busy} className="contents">
       <Field
         label={t("new.agent")}
         fault={faultAt("agent")}
@@ -158,8 +161,9 @@ export function NewChat() {
         </p>
       )}
       <Button type="submit" look="brand" disabled={busy || !chosen} className="self-start">
-        {busy ? t("new.starting") : t("new.start")}
+        {!busy ? t("new.start") : live ? t("new.starting") : t("new.waiting")}
       </Button>
+      </fieldset>
     </form>
   );
 }

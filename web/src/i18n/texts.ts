@@ -159,6 +159,7 @@ export const TEXTS = {
     "Where nothing is said the title is what you ask first, and the agent chooses the rest.",
   "new.start": "Start chat",
   "new.starting": "Starting…",
+  "new.waiting": "Starts when the host is back",
 
   "demo.title": "What the demo agent understands",
   "demo.text":

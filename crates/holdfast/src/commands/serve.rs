@@ -265,23 +265,39 @@ fn greet(
         let _ = writeln!(out, "{}", serde_json::to_string(&line)?);
         return Ok(());
     }
-    let Endpoint { url, token, .. } = endpoint;
+    let url = &endpoint.url;
     let link = sessions.link()?;
+    let program = std::env::current_exe().map(|path| path.display().to_string());
+    let program = word(&program.unwrap_or_else(|_| "holdfast".to_owned()));
+    // Where it is not the usual one, whoever calls has to name it too.
+    let place = args.place.data_dir.as_ref().map(|_| {
+        let dir = word(&data.path().display().to_string());
+        format!(" --data-dir {dir}")
+    });
+    let place = place.unwrap_or_default();
     let _ = writeln!(
         out,
         "Holdfast serves at {url}\n\
-         data   {}\n\
-         token  {token}\n\n\
+         data  {}\n\n\
          Sign a browser in, once, with this link:\n\n  {url}{link}\n\n\
-         Open a chat with the demo agent, and let it stream:\n\n  \
-         curl -s {url}/api/v1/chats -H 'Authorization: Bearer {token}' \\\n    \
-         -d '{{\"agent\": \"demo\", \"message\": \"Hello [[stream 20 100]]\"}}'\n\n\
-         Watch everything that happens:\n\n  \
-         curl -sN {url}/api/v1/events -H 'Accept: text/event-stream' -H 'Authorization: Bearer {token}'\n\n\
+         Or talk to the demo agent in another terminal:\n\n  \
+         {program} chat new{place} --wait 'Hello'\n\n\
+         Programs call {url}/api/v1 with the token that this prints:\n\n  \
+         {program} token{place}\n\n\
          Stop with Ctrl-C: what agents were doing is offered at the next start.",
         data.path().display()
     );
     Ok(())
+}
+
+/// A word as a shell reads it.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// The signals that a host obeys. They are listened to before anything is adopted, so that none of

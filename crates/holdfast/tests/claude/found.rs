@@ -130,7 +130,8 @@ fn a_session_whose_directory_is_gone_or_that_somebody_has_open_is_said_to_be() {
     let (session, _) = only(&lab, &host);
     let named = session["id"].as_str().unwrap().to_owned();
     let mut open = lab.opened_by_hand(&CLAUDE, &["--resume", &named]);
-    assert_eq!(sessions(&host)[0]["open_elsewhere"], true);
+    // Once it has become the program that it is to be.
+    host.wait("whoever has it open", || sessions(&host)[0]["open_elsewhere"] == true);
     open.kill().unwrap();
     open.wait().unwrap();
     assert_eq!(sessions(&host)[0]["open_elsewhere"], false);

@@ -118,9 +118,10 @@ impl Terminal {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// As Ctrl-C does.
-    pub(crate) fn interrupt(&self) {
-        proc::signal(self.child.id(), Signal::INT).unwrap();
+    /// Ends the command. Not as Ctrl-C does: whoever runs the tests in the background ignores that, and
+    /// so does what they start.
+    pub(crate) fn terminate(&self) {
+        proc::signal(self.child.id(), Signal::TERM).unwrap();
     }
 
     /// All that is on the screen when the command has ended.

@@ -185,7 +185,7 @@ fn what_a_person_has_read_on_a_terminal_is_not_unread() {
     let message = host.send(&chat, "[[say news]]");
     host.wait_message(&chat, &message, "settled");
     host.wait("the reader", || !unread() && host.chat(&chat)["status"]["shown"] == "idle");
-    follow.interrupt();
+    follow.terminate();
     let (screen, _) = follow.end();
     assert!(screen.contains("news"), "{screen}");
     host.stop();
