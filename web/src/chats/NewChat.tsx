@@ -74,95 +74,96 @@ export function NewChat() {
       <Tabs here="/new" />
       {/* What was sent stays as it was sent: it may wait for the host. */}
       <fieldset disabled={busy} className="contents">
-      <Field
-        label={t("new.agent")}
-        fault={faultAt("agent")}
-        control={(props) => (
-          <select
-            {...props}
-            className={INPUT}
-            value={chosen ?? ""}
-            onChange={(event) => setAgent(event.target.value)}
-          >
-            {agents.map((one) => (
-              <option key={one.id} value={one.id} disabled={!one.available}>
-                {one.available ? named(one) : t("new.unavailable", { agent: one.id })}
-              </option>
-            ))}
-          </select>
-        )}
-      />
-      <Unavailable agents={agents} chosen={chosen} />
-      <Field
-        label={t("new.cwd")}
-        hint={t("new.cwd.hint")}
-        fault={faultAt("cwd")}
-        control={(props) => (
-          <Input
-            {...props}
-            className="font-mono"
-            list={directories}
-            value={cwd}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            onChange={(event) => setCwd(event.target.value)}
-          />
-        )}
-      />
-      <datalist id={directories}>
-        {[...new Set([...chats.values()].map((row) => row.cwd))].map((known) => (
-          <option key={known} value={known} />
-        ))}
-      </datalist>
-      <Field
-        label={t("new.message")}
-        fault={faultAt("message")}
-        control={(props) => (
-          <textarea
-            {...props}
-            rows={5}
-            className={INPUT}
-            value={message}
-            onChange={(event) => setMessage(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-              event.preventDefault();
-              void start();
-            }}
-          />
-        )}
-      />
-      {demo && <Directives onTake={(text) => setMessage(withText(message, text))} />}
-      <details open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
-        <summary className="w-fit text-soft pointer-coarse:py-2">{t("new.more")}</summary>
-        <div className="flex flex-col gap-3 pt-2">
-          <p className="text-sm text-soft">{t("new.more.hint")}</p>
-          {MORE.map((name) => (
-            <Field
-              key={name}
-              fault={faultAt(name)}
-              label={t(`edit.${name}`)}
-              control={(props) => (
-                <Input
-                  {...props}
-                  autoComplete="off"
-                  value={more[name]}
-                  onChange={(event) => setMore({ ...more, [name]: event.target.value })}
-                />
-              )}
+        <Field
+          label={t("new.agent")}
+          fault={faultAt("agent")}
+          control={(props) => (
+            <select
+              {...props}
+              className={INPUT}
+              value={chosen ?? ""}
+              onChange={(event) => setAgent(event.target.value)}
+            >
+              {agents.map((one) => (
+                <option key={one.id} value={one.id} disabled={!one.available}>
+                  {one.available ? named(one) : t("new.unavailable", { agent: one.id })}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+        <Unavailable agents={agents} chosen={chosen} />
+        <Field
+          label={t("new.cwd")}
+          hint={t("new.cwd.hint")}
+          fault={faultAt("cwd")}
+          control={(props) => (
+            <Input
+              {...props}
+              className="font-mono"
+              list={directories}
+              value={cwd}
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
+              onChange={(event) => setCwd(event.target.value)}
             />
+          )}
+        />
+        <datalist id={directories}>
+          {[...new Set([...chats.values()].map((row) => row.cwd))].map((known) => (
+            <option key={known} value={known} />
           ))}
-        </div>
-      </details>
-      {problem && !isAtField(problem) && (
-        <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
-          {problem.detail}
-        </p>
-      )}
-      <Button type="submit" look="brand" disabled={busy || !chosen} className="self-start">
-        {!busy ? t("new.start") : live ? t("new.starting") : t("new.waiting")}
-      </Button>
+        </datalist>
+        <Field
+          label={t("new.message")}
+          fault={faultAt("message")}
+          control={(props) => (
+            <textarea
+              {...props}
+              rows={5}
+              className={INPUT}
+              value={message}
+              onChange={(event) => setMessage(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing)
+                  return;
+                event.preventDefault();
+                void start();
+              }}
+            />
+          )}
+        />
+        {demo && <Directives onTake={(text) => setMessage(withText(message, text))} />}
+        <details open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
+          <summary className="w-fit text-soft pointer-coarse:py-2">{t("new.more")}</summary>
+          <div className="flex flex-col gap-3 pt-2">
+            <p className="text-sm text-soft">{t("new.more.hint")}</p>
+            {MORE.map((name) => (
+              <Field
+                key={name}
+                fault={faultAt(name)}
+                label={t(`edit.${name}`)}
+                control={(props) => (
+                  <Input
+                    {...props}
+                    autoComplete="off"
+                    value={more[name]}
+                    onChange={(event) => setMore({ ...more, [name]: event.target.value })}
+                  />
+                )}
+              />
+            ))}
+          </div>
+        </details>
+        {problem && !isAtField(problem) && (
+          <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
+            {problem.detail}
+          </p>
+        )}
+        <Button type="submit" look="brand" disabled={busy || !chosen} className="self-start">
+          {!busy ? t("new.start") : live ? t("new.starting") : t("new.waiting")}
+        </Button>
       </fieldset>
     </form>
   );

@@ -134,7 +134,7 @@ pub(super) fn advance(d: &mut Draft<'_>) {
     }
     let Some(queued) = queued else { return };
     let ready = attempt.phase == Phase::Ready && attempt.stop.is_none();
-    if !ready || !d.has_room(1) || d.chat.head.outstanding.is_some() {
+    if !ready || !d.has_room(1) || d.chat.head.at_agent().next().is_some() {
         return;
     }
     // ACP tells no end of a turn that the agent opened by itself: a message does not wait for it.

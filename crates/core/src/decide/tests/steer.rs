@@ -247,3 +247,20 @@ fn what_waited_for_a_turn_is_not_for_a_later_one() {
     assert_eq!(scene.last(), ["taken next agent", "t2 opened by next"]);
     assert_eq!(scene.queue(), ["b"]);
 }
+
+/// An agent that tells no end of its own turns: whatever the turn was given stays with it, and the next
+/// message waits rather than taking its place.
+#[test]
+fn what_an_own_turn_was_given_is_not_pushed_out_by_the_next_message() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", Capabilities { steer: true, own_turns_end: false, ..ABLE });
+    steer(&mut scene, "s");
+    scene.stirred();
+    fails(&mut scene, Proof::NotTaken);
+    scene.does(Command::SendNow { message: id("s") });
+    assert_eq!(scene.last().last().unwrap(), "frame 2: steer s");
+    scene.send("n");
+    assert_eq!((scene.queue(), scene.chat.head.steered.len()), (vec!["n".to_owned()], 1));
+    scene.written().taken().ends(TurnEnd::Completed);
+    assert_eq!(scene.at_agent().as_deref(), Some("n"));
+}
