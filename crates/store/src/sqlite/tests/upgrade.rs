@@ -25,7 +25,6 @@ async fn operations_of_the_first_schema_are_read() {
         ALTER TABLE turns DROP COLUMN ends;
         ALTER TABLE turns DROP COLUMN holds;
         ALTER TABLE turns DROP COLUMN left_behind;
-        DROP TABLE commands;
         ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
         ALTER TABLE operations DROP COLUMN shown;
@@ -62,7 +61,6 @@ async fn what_a_chat_was_told_first_is_found_in_the_fourth_schema() {
         ALTER TABLE turns DROP COLUMN left_behind;
         ALTER TABLE chats DROP COLUMN first_prompt;
         ALTER TABLE chats DROP COLUMN first_message;
-        DROP TABLE commands;
         PRAGMA user_version = 4;",
     )
     .unwrap();
