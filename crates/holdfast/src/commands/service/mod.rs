@@ -236,11 +236,12 @@ impl Service {
             }
         };
         let what = match there {
-            There::Same => "is as it should be",
-            There::Older => "was brought up to date",
-            There::Nothing | There::Foreign => "was written",
+            There::Same => "As it should be",
+            There::Older => "Brought up to date",
+            There::Nothing | There::Foreign => "Written",
         };
-        let mut text = format!("{} {what}. Next:\n", self.unit.file.display());
+        let files: Vec<String> = self.units().map(|unit| unit.file.display().to_string()).collect();
+        let mut text = format!("{what}: {}. Next:\n", files.join(" and "));
         for line in &next {
             text.push_str(&format!("\n  {line}"));
         }
