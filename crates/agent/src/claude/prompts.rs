@@ -135,7 +135,7 @@ impl Prompt {
     /// What the CLI is told.
     pub(super) fn response(&self, answer: &Answer) -> Value {
         if let Shape::Form(fields) = &self.shape {
-            return forms::outcome(fields, answer);
+            return forms::outcome_of_server(fields, answer);
         }
         match answer {
             Answer::Cancelled => deny("The user stopped the turn.", true),

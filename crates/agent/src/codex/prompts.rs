@@ -160,7 +160,7 @@ pub(super) fn outcome(shape: &Shape, answer: &Answer) -> String {
             json!({ "action": action, "content": content, "_meta": null })
         }
         Shape::Form(fields) => {
-            let said = forms::outcome(fields, answer);
+            let said = forms::outcome_of_server(fields, answer);
             json!({ "action": said["action"], "content": said["content"], "_meta": null })
         }
     };

@@ -95,6 +95,18 @@ pub(crate) fn outcome(fields: &[FormField], answer: &Answer) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
+/// The result of a form of a tool's server, beside whose questions there is an option to decline all of it:
+/// whatever its only field takes, that word is no value of it.
+pub(crate) fn outcome_of_server(fields: &[FormField], answer: &Answer) -> Value {
+    match answer {
+        Answer::Option { option, .. } if option == DECLINE => json!({ "action": "decline" }),
+        Answer::Option { .. }
+        | Answer::Changed { .. }
+        | Answer::Answers { .. }
+        | Answer::Cancelled => outcome(fields, answer),
+    }
+}
+
 /// Whether an option by itself may be the value of a form's only field.
 fn is_choice(fields: &[FormField]) -> bool {
     matches!(fields, [FormField { kind: FieldType::Choice | FieldType::Boolean, .. }])

@@ -220,6 +220,17 @@ fn a_form_of_a_tools_server_is_asked_and_answered() {
         assert_eq!(chat.line(&line), "1 prompt 1 Question kit: A room, please.\n");
         assert_eq!(chat.answer(1, answer).0, told);
     }
+    // Also where a yes or no, or a choice, is all that it asks: that is not answered with it.
+    for field in
+        [json!({ "type": "boolean" }), json!({ "type": "string", "enum": ["a", "decline"] })]
+    {
+        let mut one: Value = serde_json::from_str(&line).unwrap();
+        one["request"]["requested_schema"]["properties"] = json!({ "sure": field });
+        let mut chat = Chat::working();
+        chat.line(&one.to_string());
+        let decline = Answer::Option { option: "decline".to_owned(), text: None };
+        assert_eq!(chat.answer(1, decline).0, json!({ "action": "decline" }));
+    }
     let odd = line.replace(r#""type":"string","enum""#, r#""type":"object","enum""#);
     let odd = odd.replace(r#""properties""#, r#""required":["view"],"properties""#);
     let told = Chat::working().line(&odd);
