@@ -5,7 +5,7 @@
 use crate::activity::Activity;
 use crate::fact::{Secret, StopWhy};
 use crate::frame::Issued;
-use crate::head::{Attempt, Chat, Life, Phase, Prompt, Stranded};
+use crate::head::{Attempt, Chat, Life, Phase, Prompt, Stranded, Written};
 use crate::ids::{AttemptId, FrameNo};
 use crate::queue::{held, next};
 
@@ -32,7 +32,11 @@ pub fn owed(chat: &Chat) -> Option<Owed> {
         attempt: attempt.id,
         secret: attempt.secret.clone(),
         frames: attempt.outbox.iter().cloned().collect(),
-        withdraw: chat.head.at_agent().find(|o| o.withdrawing).map(|o| o.frame),
+        withdraw: chat
+            .head
+            .at_agent()
+            .find(|o| o.withdrawing && o.written == Written::No)
+            .map(|o| o.frame),
         stop: attempt.stop,
     })
 }

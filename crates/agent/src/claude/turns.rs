@@ -156,6 +156,10 @@ impl Turns {
         if message.way != Way::Taken {
             message.way = Way::Taken;
             let unclaimed = self.running == Running::Unclaimed;
+            if self.running == Running::Told {
+                // It came into a turn that runs: what the model said until then does not hold it.
+                self.spoken = None;
+            }
             self.begins(Running::Told);
             out.push(ProviderEvent::MessageTaken { frame });
             if unclaimed {

@@ -147,7 +147,8 @@ pub(super) fn stop_agent(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
     }
     offer::stop_resume(d);
     // Whatever holds the queue now may be over before the agent is: nothing starts another by itself.
-    let waits = d.chat.aside.queue.iter().any(|queued| queued.by != Author::Host);
+    let waits = d.chat.aside.queue.iter().any(|queued| queued.by != Author::Host)
+        || d.chat.head.may_come_back();
     let starts = next(d.chat).is_some() || d.chat.head.fork.is_some();
     if starts || (waits && d.chat.head.paused.is_none()) {
         d.push(Fact::QueuePaused { by: crate::fact::Paused::Stop });

@@ -163,9 +163,13 @@ fn tuned(
         return Ok((Fact::ChatTuned { model, mode, effort }, settings));
     }
     if ready.is_some_and(|attempt| !comes_back(attempt) && attempt.stop.is_none()) {
-        let field = if model.is_some() { "model" } else { "mode" };
-        let text = "This agent cannot bring its session back, and a new model or mode needs a new \
-            start. Open another chat with it.";
+        let field = match (&model, &mode) {
+            (Some(_), _) => "model",
+            (None, Some(_)) => "mode",
+            (None, None) => "effort",
+        };
+        let text = "This agent cannot bring its session back, and a new model, mode or effort needs a \
+            new start. Open another chat with it.";
         return Err(Refusal::new(Code::NotSupported, text).field(field));
     }
     Ok((Fact::ChatTuned { model, mode, effort }, Vec::new()))
@@ -200,7 +204,8 @@ pub(super) fn close(d: &mut Draft<'_>, wanted: Leftovers) -> Result<Reply, Refus
     }
     let leaving = wanted == Leftovers::Leave && d.chat.head.leftovers > 0;
     go_away(d, if leaving { StopWhy::CloseLeaving } else { StopWhy::Close });
-    if !d.chat.aside.queue.is_empty() && d.chat.head.paused.is_none() {
+    let waits = !d.chat.aside.queue.is_empty() || d.chat.head.may_come_back();
+    if waits && d.chat.head.paused.is_none() {
         // Opening it again is looking at it: that releases nothing.
         d.push(Fact::QueuePaused { by: Paused::Close });
     }

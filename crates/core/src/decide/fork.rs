@@ -41,9 +41,9 @@ pub(super) fn fork(
             return Err(Refusal::new(Code::NotSupported, text).field("at"));
         }
         Forks::AtTurns | Forks::AtTurnsInMemory => {
-            // At the end of all, whatever its session holds; by name if it has one, as this chat may go
-            // on before the copy is made.
-            let last = |turn: &TurnPlace| turn.turn.0 == head.turns;
+            // At the end of all, whatever its session holds; by name if it has one right there, as this
+            // chat may go on before the copy is made.
+            let last = |turn: &TurnPlace| turn.turn.0 == head.turns && turn.at == at;
             let whole = at == head.places && !turn.as_ref().is_some_and(last);
             if whole { None } else { Some(reached(head, at, turn)?) }
         }

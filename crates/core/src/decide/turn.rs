@@ -5,7 +5,7 @@ use crate::activity::Activity;
 use crate::fact::{Evidence, Fact, Paused};
 use crate::fork::TurnPlace;
 use crate::frame::Outgoing;
-use crate::head::{Delivery, Head};
+use crate::head::{Chat, Delivery, Head};
 use crate::ids::{ItemId, MessageId, TaskId, TurnId};
 use crate::input::Reply;
 use crate::item::{Body, ItemKind, Notice, Role};
@@ -32,6 +32,16 @@ pub(super) fn close_own(d: &mut Draft<'_>, evidence: Evidence) {
     if let Some(turn) = own {
         let how = TurnEnd::Completed;
         d.push(Fact::TurnEnded { turn: turn.id, how, evidence, usage: None });
+        settle_taken(d);
+    }
+}
+
+/// What was taken into the turn that has just ended has had its turn.
+fn settle_taken(d: &mut Draft<'_>) {
+    let taken = d.chat.head.at_agent().filter(|o| o.state == Delivery::Taken);
+    let taken: Vec<MessageId> = taken.map(|outstanding| outstanding.message).collect();
+    for message in taken {
+        d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
     }
 }
 
@@ -57,18 +67,26 @@ pub(super) fn ended(
         (TurnEnd::Completed | TurnEnd::Interrupted | TurnEnd::Lost, _) => {}
     }
     d.push(Fact::TurnEnded { turn: turn.id, how, evidence: Evidence::Agent, usage });
-    // What it has left behind is shown before its end, and is not in the session there.
-    let left = d.chat.head.at_agent().any(|o| o.into.is_some() && o.state == Delivery::Handed);
-    if let Some(mark) = mark.filter(|mark| mark.len() <= MARK_BYTES_MAX && !left) {
+    if let Some(mark) =
+        mark.filter(|mark| mark.len() <= MARK_BYTES_MAX && is_place(d.chat, turn.id))
+    {
         let Head { places: at, session_messages: messages, .. } = d.chat.head;
         d.push(Fact::TurnMarked(TurnPlace { turn: turn.id, at, mark, messages }));
     }
-    let taken = d.chat.head.at_agent().filter(|o| o.state == Delivery::Taken);
-    let taken: Vec<MessageId> = taken.map(|outstanding| outstanding.message).collect();
-    for message in taken {
-        d.push(Fact::MessageSettled { message, evidence: Evidence::Agent });
-    }
+    settle_taken(d);
     super::offer::finished(d, how);
+}
+
+/// Whether what is shown up to the end of this turn is what the chat's session holds there. A message that
+/// is shown already may not be: on its way to the agent, back in the queue, or let go of by this turn. And a
+/// session that was left is not the chat's any more.
+fn is_place(chat: &Chat, turn: TurnId) -> bool {
+    let head = &chat.head;
+    let on_its_way = head.at_agent().any(|o| o.state == Delivery::Handed);
+    let waits = chat.aside.queue.iter().any(|queued| queued.item.is_some());
+    let let_go = head.stranded.iter().any(|stranded| stranded.into == Some(turn));
+    let left = head.attempt.as_ref().is_some_and(|attempt| attempt.left);
+    !on_its_way && !waits && !let_go && !left
 }
 
 /// What ends with a turn: also with one that the agent gave up before it was seen to begin.
@@ -91,9 +109,7 @@ pub(super) fn interrupt(d: &mut Draft<'_>) -> Result<Reply, Refusal> {
         return Err(prompt::full());
     }
     let pausable = d.chat.head.paused.is_none() || d.chat.head.exempt.is_some();
-    // What the turn was given and has not taken may come back.
-    let may_wait = d.chat.head.steered.iter().any(|o| o.state == Delivery::Handed);
-    if (!d.chat.aside.queue.is_empty() || may_wait) && pausable {
+    if (!d.chat.aside.queue.is_empty() || d.chat.head.may_come_back()) && pausable {
         d.push(Fact::QueuePaused { by: Paused::Stop });
     }
     request_end(d);

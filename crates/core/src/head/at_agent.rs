@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Head, Outstanding};
+use super::{Delivery, Head, Outstanding};
 use crate::ids::{MessageId, TurnId};
 
 /// A waiting message that is to be given to a turn while that runs.
@@ -18,6 +18,12 @@ impl Head {
     /// The messages at the agent, in the order in which they were handed over.
     pub fn at_agent(&self) -> impl Iterator<Item = &Outstanding> {
         self.outstanding.iter().chain(&self.steered)
+    }
+
+    /// Whether one that a turn was given is not taken: it may come back to the queue.
+    #[must_use]
+    pub fn may_come_back(&self) -> bool {
+        self.at_agent().any(|o| o.into.is_some() && o.state == Delivery::Handed)
     }
 
     /// One of them, to be changed.

@@ -174,3 +174,28 @@ fn what_a_turn_took_and_cost_is_counted() {
     chat.line(&replay(4));
     assert_eq!(usage(&mut chat, ENDS), None, "nothing was asked of the model");
 }
+
+/// The place at the end of a turn is behind all that the turn took up: a copy up to what the model said
+/// before a steered message would not hold that.
+#[test]
+fn a_turn_ends_at_a_place_only_where_the_model_spoke_after_what_it_took_up_last() {
+    let spoken = |id: &str| text("x").replacen('{', &format!(r#"{{"uuid":"{id}","#), 1);
+    let mark = |chat: &mut Chat| {
+        let events = chat.step(Inward::Line(ENDS.as_bytes()));
+        events.into_iter().find_map(|event| match event {
+            ProviderEvent::TurnEnded { mark, .. } => mark,
+            _ => None,
+        })
+    };
+    let steered = || {
+        let mut chat = Chat::working();
+        chat.line(&spoken("a"));
+        chat.does(&Outgoing::Steer { message: MessageId::new(uuid::Uuid::nil()) });
+        assert_eq!(chat.line(&replay(3)), "taken 3\n");
+        chat
+    };
+    assert_eq!(mark(&mut steered()), None);
+    let mut chat = steered();
+    chat.line(&spoken("b"));
+    assert_eq!(mark(&mut chat).as_deref(), Some("b"));
+}

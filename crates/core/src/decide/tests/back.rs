@@ -4,9 +4,9 @@ use super::*;
 use crate::effect::{forks, owes};
 use crate::fork::{Fork, TurnPlace};
 use crate::ids::TurnId;
-use crate::input::Anyway;
+use crate::input::{Anyway, Choice, Send};
 use crate::item::{Body, ItemKind, Notice, Role};
-use crate::provider::Trunk;
+use crate::provider::{Proof, Trunk};
 
 const PLACES: Capabilities =
     Capabilities { resume: true, forks: Forks::AtTurnsInMemory, ..Capabilities::NONE };
@@ -272,6 +272,69 @@ fn what_the_agent_said_by_itself_is_in_the_copy() {
     let mark = Some("own".to_owned());
     scene.says(ProviderEvent::TurnEnded { how: TurnEnd::Completed, usage: None, text: None, mark });
     assert_eq!(scene.chat.head.copied_from, None);
+}
+
+fn ends_with(scene: &mut Scene, how: TurnEnd, mark: &str) {
+    let mark = Some(mark.to_owned());
+    scene.says(ProviderEvent::TurnEnded { how, usage: None, text: None, mark });
+}
+
+fn is_marked(scene: &Scene) -> bool {
+    scene.last.iter().any(|fact| matches!(fact, Fact::TurnMarked(_)))
+}
+
+/// What is shown before the end of a turn and is not in the session there would be shown in a fork as if
+/// the agent knew it.
+#[test]
+fn the_end_of_a_turn_is_no_place_while_something_shown_is_not_in_the_session() {
+    let able = Capabilities { steer: true, own_turns_end: true, ..PLACES };
+    let talked = || {
+        let mut scene = Scene::unborn();
+        scene.does(open_command(None)).send("m1").born().ready_as("root", able);
+        scene.written().taken();
+        scene
+    };
+    // The agent began by itself while a message was on its way to it.
+    let mut scene = talked();
+    scene.ends(TurnEnd::Completed).send("m2").written().stirred();
+    ends_with(&mut scene, TurnEnd::Completed, "u2");
+    assert!(!is_marked(&scene), "m2 is not in it");
+    // A steered message was let go of, and waits again.
+    let mut scene = talked();
+    scene.does(Command::PauseQueue).sends("s", Author::Person, Send::Steer).written();
+    let (frame, proof) = (scene.frame(), Proof::TakenBack);
+    scene.says(ProviderEvent::MessageFailed { frame, proof, text: String::new() });
+    ends_with(&mut scene, TurnEnd::Interrupted, "u1");
+    assert_eq!((scene.queue(), is_marked(&scene)), (vec!["s".to_owned()], false));
+    // Or nobody knows of it: once it is sent again it is in a later turn.
+    let mut scene = talked();
+    scene.sends("s", Author::Person, Send::Steer).written();
+    let (frame, proof) = (scene.frame(), Proof::Nothing);
+    scene.says(ProviderEvent::MessageFailed { frame, proof, text: String::new() });
+    ends_with(&mut scene, TurnEnd::Completed, "u1");
+    assert!(!is_marked(&scene));
+    // A later turn, without any of it, is a place again.
+    scene.does(Command::Resolve { message: id("s"), choice: Choice::SendAgain });
+    scene.written().taken();
+    ends_with(&mut scene, TurnEnd::Completed, "u2");
+    assert!(is_marked(&scene));
+}
+
+#[test]
+fn what_an_agent_says_that_is_left_is_no_place() {
+    let (mut scene, places) = talked();
+    scene.does(back(&places[0], None)).stirred();
+    ends_with(&mut scene, TurnEnd::Completed, "late");
+    assert!(!is_marked(&scene), "the copy does not know it");
+}
+
+#[test]
+fn a_fork_at_the_last_entry_is_of_all_also_behind_a_notice() {
+    let (mut scene, places) = talked();
+    scene.says(ProviderEvent::SettingRefused { text: "no".to_owned() });
+    let at = scene.chat.head.places;
+    let fork = forked(&mut scene, fork_at(at, Some(&places[2])));
+    assert_eq!((fork.until, fork.messages), (None, 3));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Messages that are given to a running turn.
 
 use super::*;
-use crate::head::Delivery;
+use crate::head::{Delivery, Life};
 use crate::input::Send;
 use crate::input::{Command, KeeperEvent, Reply};
 use crate::item::{Body, Steered};
@@ -194,6 +194,48 @@ fn one_that_was_not_begun_can_be_had_back() {
     scene.keeper(KeeperEvent::FrameCancelled(frame));
     assert_eq!(scene.last(), ["frame 2 cancelled", "withdrawn s person"]);
     assert!(scene.chat.head.at_agent().all(|o| o.state == Delivery::Taken));
+}
+
+/// The message that opened the turn was wanted back too late; that does not keep the next one there.
+#[test]
+fn one_is_had_back_though_an_earlier_one_was_wanted_back_too_late() {
+    let mut scene = Scene::starting();
+    scene.born().ready_as("root", Capabilities { steer: true, ..ABLE });
+    scene.does(Command::WithdrawQueued { message: id("m0") });
+    let withdrawn = |scene: &Scene| crate::effect::owed(&scene.chat).and_then(|owed| owed.withdraw);
+    assert_eq!(withdrawn(&scene), Some(FrameNo(1)));
+    scene.written().taken();
+    assert_eq!(withdrawn(&scene), None, "it is written");
+    steer(&mut scene, "s");
+    scene.does(Command::WithdrawQueued { message: id("s") });
+    assert_eq!(withdrawn(&scene), Some(scene.frame()));
+}
+
+#[test]
+fn what_a_turn_of_the_agents_own_took_settles_where_no_end_of_it_is_told() {
+    let mut scene = Scene::starting();
+    let able = Capabilities { steer: true, own_turns_end: false, ..ABLE };
+    scene.born().ready_as("root", able).runs().stirred();
+    steer(&mut scene, "s");
+    scene.written().taken().send("q").quiet(crate::limits::QUIET_TURN_MICROS, None);
+    assert!(scene.last().contains(&"settled s agent".to_owned()), "{:?}", scene.last());
+    assert_eq!(scene.at_agent().as_deref(), Some("q"));
+}
+
+/// The chat is closed, or its agent ended, while a message is on its way into the turn; it comes back after.
+#[test]
+fn what_comes_back_to_a_chat_that_was_closed_or_stopped_starts_nothing_by_itself() {
+    for ends in [CLOSE, Command::StopAgent] {
+        let mut scene = working();
+        steer(&mut scene, "s");
+        scene.written().does(ends);
+        fails(&mut scene, Proof::NotTaken);
+        scene.dies();
+        if scene.chat.head.life == Life::Closed {
+            scene.does(Command::Reopen);
+        }
+        assert_eq!((scene.queue(), scene.has_agent()), (vec!["s".to_owned()], false));
+    }
 }
 
 #[test]
