@@ -14,6 +14,8 @@ use crate::ordinals::head;
 
 /// Bytes of one text of an entry; the rest stays in the agent's file, and is said to.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of an agent's id of a call.
+const CALL_ID_BYTES_MAX: usize = 1024;
 /// Bytes of a directory's path.
 const CWD_BYTES_MAX: usize = holdfast_core::limits::CWD_BYTES_MAX;
 /// Bytes of a title or of first words that are looked at.
@@ -107,7 +109,9 @@ impl History {
             input => vec![(Field::Input, bounded(input))],
         };
         let (kind, role, body) = (ItemKind::ToolCall, Role::Agent, Body::Call(call));
-        self.keep(Entry { kind, role, body, texts, at }, Some(id.to_owned()));
+        // A longer one is no id of a call: its result would not be found.
+        let id = (id.len() <= CALL_ID_BYTES_MAX).then(|| id.to_owned());
+        self.keep(Entry { kind, role, body, texts, at }, id);
     }
 
     /// A call gave its result. That of one that is not kept any more goes with it.
@@ -131,6 +135,10 @@ impl History {
             return false;
         };
         let before = text.len();
+        if before > TEXT_BYTES_MAX {
+            // It is cut already, and says so.
+            return true;
+        }
         *text = bounded(&format!("{text}{more}"));
         let grown = text.len().saturating_sub(before);
         self.bytes = self.bytes.saturating_add(u64::try_from(grown).unwrap_or(u64::MAX));
@@ -262,6 +270,22 @@ mod tests {
             "{}",
             text.len()
         );
+    }
+
+    #[test]
+    fn a_text_that_is_cut_takes_no_more_and_an_endless_id_is_not_kept() {
+        let mut history = History::default();
+        history.say((ItemKind::Compaction, Role::Agent), Body::Text, "begins", None);
+        let long = "x".repeat(TEXT_BYTES_MAX);
+        assert!(history.goes_on(ItemKind::Compaction, &long));
+        let bytes = history.bytes;
+        for _ in 0..1_000_000 {
+            assert!(history.goes_on(ItemKind::Compaction, "more"));
+        }
+        assert_eq!(history.bytes, bytes);
+        let id = "i".repeat(CALL_ID_BYTES_MAX + 1);
+        history.call(&id, tool(String::new(), "other", CallState::Running), "{}", None);
+        assert_eq!(history.kept.back().unwrap().call, None);
     }
 
     #[test]

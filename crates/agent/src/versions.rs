@@ -62,7 +62,10 @@ impl Tested {
 #[must_use]
 pub fn version_in(printed: &str) -> Option<String> {
     let first = printed.lines().find(|line| !line.trim().is_empty())?;
-    let is_version = |word: &&str| word.len() <= 64 && numbers(word).is_some();
+    // It is shown as it is, also on terminals.
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-+".contains(&byte);
+    let is_version =
+        |word: &&str| word.len() <= 64 && word.bytes().all(plain) && numbers(word).is_some();
     first.split_whitespace().find(is_version).map(str::to_owned)
 }
 
@@ -86,6 +89,8 @@ mod tests {
             ("\n\ncodex-cli 0.172.0-alpha.3", Some("0.172.0-alpha.3")),
             ("error: no such option", None),
             ("1.2", None),
+            ("2.1.332-\u{1b}[2J", None),
+            ("\u{1b}[1m2.1.332\u{1b}[0m 2.1.3+b 2.1.4", Some("2.1.3+b")),
             ("", None),
         ] {
             assert_eq!(version_in(printed).as_deref(), version, "{printed}");
