@@ -124,9 +124,8 @@ fn began(process: &Path, booted: Micros) -> Option<Micros> {
 fn locked(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace().skip(1);
     // One that waits for the lock does not hold it.
-    let kind = words.next().filter(|kind| *kind == "FLOCK")?;
-    let file = words.nth(3).filter(|_| !kind.is_empty())?;
-    let mut file = file.split(':');
+    words.next().filter(|kind| *kind == "FLOCK")?;
+    let mut file = words.nth(3)?.split(':');
     let major = u32::from_str_radix(file.next()?, 16).ok()?;
     let minor = u32::from_str_radix(file.next()?, 16).ok()?;
     Some((rustix::fs::makedev(major, minor), file.next()?.parse().ok()?))

@@ -123,7 +123,16 @@ impl Host {
     /// `agent_not_found`, `not_supported`, `session_unknown`, `session_taken`, `directory_gone`, the
     /// refusals of the rules, of operations, of commits, of a stop.
     pub async fn adopt(&self, wanted: WantedAdoption, caller: Caller) -> Result<Reply, Refusal> {
-        let open = |host: Self, caller| async move { host.open_adopted(wanted, caller).await };
+        let open = |host: Self, caller: Caller| async move {
+            match host.open_adopted(wanted, caller.clone()).await {
+                // Two requests with one key at the same moment: the other one was first. Reading a long
+                // session takes long enough for a client to ask again.
+                Err(refusal) if refusal.code == Code::SessionTaken => {
+                    host.replayed(&caller).await?.ok_or(refusal)
+                }
+                answer => answer,
+            }
+        };
         self.to_its_end(caller, open).await
     }
 
