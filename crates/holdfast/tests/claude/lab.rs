@@ -1,7 +1,7 @@
 //! A place whose configuration has the real Claude Code, with a home of its own.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -31,6 +31,22 @@ impl Lab {
         let agent = claude::agent(&program, &dir.path().join("agent"), model.port).unwrap();
         let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), dir.path()).configured(&agent);
         Self { place, model, dir }
+    }
+
+    /// The same, where the CLI finds this in its environment besides.
+    pub(crate) fn with(version: &Pinned, name: &str, value: &str) -> Self {
+        let mut lab = Self::new(version);
+        let program = version.ensure().unwrap_or_else(|error| panic!("{error}"));
+        let agent = claude::agent(&program, &lab.dir.path().join("agent"), lab.model.port);
+        let agent = agent.unwrap().replace("env = {", &format!("env = {{ {name} = {value:?},"));
+        let place = Place::new(env!("CARGO_BIN_EXE_holdfast"), lab.dir.path());
+        lab.place = place.configured(&agent);
+        lab
+    }
+
+    /// The folder in which all of it is.
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Writes the CLI's own configuration of its user.

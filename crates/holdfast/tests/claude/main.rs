@@ -16,6 +16,8 @@ mod found;
 mod lab;
 mod lives;
 mod odds;
+mod shown;
 mod steer;
 mod talks;
+mod whole;
 mod work;
