@@ -74,6 +74,22 @@ fn two_commands_of_one_reply() {
 }
 
 #[test]
+fn a_patch_that_is_allowed() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let mut whole = Whole::open(&host, &lab, "read-only");
+    let script = one_by_one(&[&codex::add_file("new.txt", "line"), "[[say added]]"]);
+    let message = host.send(&whole.chat, &script);
+    let prompt = open_prompt(&host, &whole.chat);
+    whole.look("while it asks");
+    answer(&host, &whole.chat, &prompt, &json!({ "option": "accept" }));
+    whole.rests(&message);
+    assert_eq!(fs::read_to_string(lab.place.work_dir().join("new.txt")).unwrap(), "line\n");
+    whole.is("patch");
+    host.stop();
+}
+
+#[test]
 fn a_question_that_is_answered() {
     let lab = Lab::new();
     let host = lab.place.start();

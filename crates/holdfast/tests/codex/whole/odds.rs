@@ -48,6 +48,18 @@ fn a_context_that_is_full() {
     host.stop();
 }
 
+#[test]
+fn a_context_that_is_full_in_the_middle_of_a_turn() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let mut whole = Whole::open(&host, &lab, "full-access");
+    whole.counters.push("total_tokens");
+    whole
+        .say(&one_by_one(&[&format!("[[usage 250000]] {}", codex::exec("echo one")), "[[say x]]"]));
+    whole.is("compaction-in-turn");
+    host.stop();
+}
+
 /// A PNG of one pixel.
 const PNG: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\

@@ -87,3 +87,35 @@ fn a_message_in_a_loop_of_commands_waits() {
     whole.is("message-in-commands");
     host.stop();
 }
+
+#[test]
+fn a_message_that_is_given_to_a_text() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let whole = Whole::open(&host, &lab, "auto");
+    let first = host.send(&whole.chat, "[[say one]] [[hang 600]]");
+    host.wait("the text", || host.said(&whole.chat) == "one");
+    let second = host.steer(&whole.chat, "[[say two]]");
+    host.wait_message(&whole.chat, &first, "settled");
+    whole.rests(&second);
+    whole.is("steer-in-text");
+    host.stop();
+}
+
+#[test]
+fn a_message_that_is_given_to_a_command() {
+    let lab = Lab::new();
+    let host = lab.place.start();
+    let mut whole = Whole::open(&host, &lab, "full-access");
+    let run = [&codex::exec(UNTIL_GO), "[[say not this]]"];
+    let first = host.send(&whole.chat, &one_by_one(&run));
+    host.wait("the command", || !calls(&host, &whole.chat).is_empty());
+    let second = host.steer(&whole.chat, "[[say heard you]]");
+    host.wait("it to be given", || host.steered(&whole.chat, &second) == "given");
+    whole.look("while it is given");
+    fs::write(lab.place.work_dir().join("go"), "").unwrap();
+    host.wait_message(&whole.chat, &first, "settled");
+    whole.rests(&second);
+    whole.is("steer-in-command");
+    host.stop();
+}

@@ -7,7 +7,7 @@ use holdfast_testkit::scripted::{UNTIL_GO, one_by_one};
 use serde_json::json;
 
 use super::Whole;
-use crate::lab::{Lab, answer, open_prompt};
+use crate::lab::{Lab, answer, calls, open_prompt};
 
 /// Codex is not woken by the end of a terminal; it is told when it is asked next.
 #[test]
@@ -53,22 +53,21 @@ fn a_subagent_that_outlives_the_turn() {
 fn a_subagent_that_asks_and_is_waited_for() {
     let lab = Lab::new();
     let host = lab.place.start();
-    let whole = Whole::open(&host, &lab, "read-only");
-    let child =
-        one_by_one(&[&codex::exec_escalated("echo from-sub", "to look"), "[[say sub report]]"]);
+    let mut whole = Whole::open(&host, &lab, "read-only");
+    // It begins when the lead waits for it: else their calls would come in any order.
+    let run = codex::exec_escalated("echo from-sub", "to look");
+    let child = one_by_one(&[&format!("[[gate on]] {run}"), "[[say sub report]]"]);
     let script = one_by_one(&[
         &codex::spawn("look", &child),
         &codex::wait_for_agents(30_000),
         "[[say parent done]]",
     ]);
     let message = host.send(&whole.chat, &script);
+    host.wait("the lead's wait", || calls(&host, &whole.chat).len() == 2);
+    host.wait("the subagent", || lab.model.subagent_turns().len() == 1);
+    lab.model.open("on");
     let prompt = open_prompt(&host, &whole.chat);
-    // By then the lead has been told that it works, and waits for it.
-    host.wait("the lead's wait", || lab.model.turns().len() == 2);
-    host.wait("its call", || {
-        let items = host.items(&whole.chat);
-        items.iter().filter(|item| item["kind"] == "tool_call").count() >= 2
-    });
+    whole.look("while it asks");
     answer(&host, &whole.chat, &prompt, &json!({ "option": "accept" }));
     whole.rests(&message);
     whole.is("subagent-asks");
