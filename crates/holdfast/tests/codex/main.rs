@@ -17,4 +17,5 @@ mod lab;
 mod lives;
 mod steer;
 mod talks;
+mod whole;
 mod work;
