@@ -47,11 +47,7 @@ pub(super) async fn watch(
         kept.set(status.leftovers.iter().map(|leftover| leftover.process.process).collect());
         let agent = dir.record().ok().flatten().and_then(|record| record.agent);
         let Some(agent) = agent.filter(|agent| tree::is_alive(*agent)) else { continue };
-        let outlived: Vec<&Leftover> = status
-            .leftovers
-            .iter()
-            .filter(|leftover| !tree::descends(leftover.process.process.pid, agent.pid))
-            .collect();
+        let outlived = outlived(&status.leftovers, agent.pid);
         let ids: Vec<String> = outlived.iter().map(|leftover| id(leftover)).collect();
         if ids == told {
             continue;
@@ -93,7 +89,72 @@ impl Known {
     }
 }
 
+/// Those that run on and do not descend from the agent. One that has ended since the keeper looked
+/// descends from nobody, and outlived nothing.
+fn outlived(kept: &[Leftover], agent: u32) -> Vec<&Leftover> {
+    let runs_on =
+        |process: ProcessId| !tree::descends(process.pid, agent) && tree::is_alive(process);
+    kept.iter().filter(|leftover| runs_on(leftover.process.process)).collect()
+}
+
 fn id(leftover: &Leftover) -> String {
     let process = leftover.process.process;
     format!("{}.{}", process.pid, process.start_time)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test starts what is left over")]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use holdfast_keeper::record::{FoundBy, Survivor};
+
+    use super::*;
+
+    /// A process that ends with its test, also with one that fails.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn new() -> Self {
+            let mut command = Command::new("sleep");
+            Self(command.arg("600").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        }
+
+        fn end(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn leftover(sleeper: &Sleeper) -> Leftover {
+        let process = tree::process_id(sleeper.0.id()).unwrap();
+        Leftover {
+            process: Survivor {
+                process,
+                uid: 0,
+                state: 'S',
+                command: "sleep".into(),
+                found_by: FoundBy::Cookie,
+            },
+            ports: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_ended_since_the_look_or_is_the_agents_own_is_not_left_over() {
+        let (mut ended, living) = (Sleeper::new(), Sleeper::new());
+        let kept = [leftover(&ended), leftover(&living)];
+        let ids = |agent| outlived(&kept, agent).into_iter().map(id).collect::<Vec<_>>();
+        ended.end();
+        let nobody = ended.0.id();
+        assert_eq!(ids(nobody), [id(&kept[1])]);
+        assert_eq!(ids(std::process::id()), [""; 0]);
+    }
 }
