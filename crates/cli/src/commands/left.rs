@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::prefix::short;
 use crate::reach::{Reach, Surroundings};
 use crate::rows::{list, word};
-use crate::text::{count, line};
+use crate::text::line;
 
 /// What `left` is told.
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, around: &Surroundings) -> Result<(), Fault> {
 
 /// So many processes.
 pub(crate) fn processes(many: u64) -> String {
-    count(many, "process").replace("processs", "processes")
+    if many == 1 { "1 process".to_owned() } else { format!("{many} processes") }
 }
 
 fn what(process: &Value) -> String {

@@ -146,6 +146,7 @@ contract! {
         a_fork_has_the_attachments_that_its_messages_name;
     sessions:
         a_session_is_gone_on_with_by_one_chat,
+        a_session_is_taken_until_the_agent_of_a_deleted_chat_is_dead,
         an_entry_of_before_has_its_own_time;
     feed:
         every_change_is_told_in_order,

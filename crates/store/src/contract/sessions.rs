@@ -1,6 +1,6 @@
 //! A session of an agent belongs to one chat.
 
-use holdfast_core::fact::Fact;
+use holdfast_core::fact::{Death, Fact, StopWhy};
 use holdfast_core::ids::ItemId;
 use holdfast_core::item::{Body, ItemKind, Role, Row};
 use holdfast_core::provider::Handle;
@@ -38,6 +38,18 @@ pub(super) async fn a_session_is_gone_on_with_by_one_chat(mut b: impl Backend) {
     let mut two = Pen::new(b.store(), 2);
     two.put([opened(), adopted("s-1")]).await;
     assert_eq!(b.store().chats_by_sessions(wanted()).await.unwrap()[0].1, two.id);
+}
+
+pub(super) async fn a_session_is_taken_until_the_agent_of_a_deleted_chat_is_dead(b: impl Backend) {
+    let mut one = Pen::new(b.store(), 1);
+    one.put([opened(), adopted("s-1")]).await;
+    let attempt = one.start().await;
+    one.put([Fact::StopRequested { attempt, why: StopWhy::Delete }, Fact::ChatDeleted]).await;
+    let mut two = Pen::new(b.store(), 2);
+    let refused = two.refused([opened(), adopted("s-1")], []).await;
+    assert_eq!(refused, CommitError::SessionTaken { chat: one.id }, "two would write it");
+    one.put([Fact::AttemptEnded { attempt, death: Death::HostLost }]).await;
+    two.put([opened(), adopted("s-1")]).await;
 }
 
 pub(super) async fn an_entry_of_before_has_its_own_time(b: impl Backend) {

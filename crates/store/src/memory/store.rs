@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::chat::StoredChat;
 use super::{fork, project};
 use crate::change::{Change, Touched, What};
-use crate::derive::{check, counted, missing, moves};
+use crate::derive::{check, counted, missing, moves, owes};
 use crate::journal::{CommitError, Committed, Operation, Unit};
 use crate::rows::{Draft, StoredOperation};
 
@@ -177,11 +177,12 @@ impl MemoryStore {
         Ok(first..self.newest + 1)
     }
 
-    /// The chat that goes on with this session, the last changed of several.
+    /// The chat that goes on with this session, or whose agent may still write it though it is deleted;
+    /// the last changed of several.
     pub(super) fn by_session(&self, session: &str) -> Option<ChatId> {
         let here = |chat: &StoredChat| {
             let own = chat.head.handle.as_ref().is_some_and(|handle| handle.leaf == session);
-            own && chat.head.life != Life::Deleted
+            own && (chat.head.life != Life::Deleted || owes(&chat.head, &chat.summary))
         };
         let here = self.chats.iter().filter(|(_, chat)| here(chat));
         here.max_by_key(|(_, chat)| chat.touched).map(|(id, _)| *id)

@@ -159,9 +159,11 @@ impl Record {
 }
 
 impl Projection<'_> {
-    /// Refuses a session that another chat goes on with.
+    /// Refuses a session that another chat goes on with, or that the agent of a deleted one may still
+    /// write.
     pub(super) fn session_is_free(&self, session: &str) -> Result<(), Fail> {
-        let sql = "SELECT chat FROM chats WHERE session = ? AND life <> 3 AND chat <> ? LIMIT 1";
+        let sql = "SELECT chat FROM chats
+            WHERE session = ? AND (life <> 3 OR owes = 1) AND chat <> ? LIMIT 1";
         let mut sql = self.db.prepare_cached(sql)?;
         let other = sql.query_row(params![session, self.key], |row| row.get(0)).optional()?;
         match other {

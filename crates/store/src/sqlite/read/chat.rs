@@ -58,8 +58,8 @@ pub(in crate::sqlite) fn by_sessions(
     db: &Connection,
     sessions: &[String],
 ) -> Result<Vec<(String, ChatId)>, Fail> {
-    let sql =
-        "SELECT chat FROM chats WHERE session = ? AND life <> 3 ORDER BY touched DESC LIMIT 1";
+    let sql = "SELECT chat FROM chats WHERE session = ? AND (life <> 3 OR owes = 1)
+        ORDER BY touched DESC LIMIT 1";
     let mut sql = db.prepare_cached(sql)?;
     let mut found = Vec::new();
     for session in sessions.iter().take(QUERY_ROWS_MAX) {
